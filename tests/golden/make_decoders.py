@@ -8,6 +8,7 @@ converter puts them: neighbours instead of halves.
     make_decoders.py > decoders.json
 """
 
+import copy
 import json
 import math
 import os
@@ -115,26 +116,114 @@ CASES = {
         2,
         {"rope.dimension_count": HEAD * 3 // 4},
     ),
+    "stablelm": (
+        "stablelm",
+        hf.StableLmConfig,
+        {
+            "partial_rotary_factor": 0.5,
+            "layer_norm_eps": EPSILON,
+            "use_qkv_bias": True,
+            "rope_parameters": {
+                "rope_type": "default",
+                "rope_theta": BASE,
+                "partial_rotary_factor": 0.5,
+            },
+        },
+        2,
+        {"rope.dimension_count": HEAD // 4, "attention.layer_norm_epsilon": EPSILON},
+    ),
+    "lfm2": (
+        "lfm2",
+        hf.Lfm2Config,
+        {
+            "layer_types": ["conv", "full_attention", "conv"],
+            "conv_L_cache": 3,
+            "norm_eps": EPSILON,
+            "block_auto_adjust_ff_dim": False,
+            "rope_parameters": {"rope_type": "default", "rope_theta": BASE},
+        },
+        3,
+        {"shortconv.l_cache": 3, "attention.head_count_kv": [0, KV_HEADS, 0]},
+    ),
+    "lfm2moe": (
+        "lfm2moe",
+        hf.Lfm2MoeConfig,
+        {
+            "layer_types": ["conv", "full_attention", "conv"],
+            "conv_L_cache": 3,
+            "norm_eps": EPSILON,
+            "rope_parameters": {"rope_type": "default", "rope_theta": BASE},
+            "num_experts": EXPERTS,
+            "num_experts_per_tok": USED,
+            "num_dense_layers": 1,
+            "moe_intermediate_size": FFN // 2,
+        },
+        3,
+        {
+            "shortconv.l_cache": 3,
+            "attention.head_count_kv": [0, KV_HEADS, 0],
+            "expert_feed_forward_length": FFN // 2,
+            "leading_dense_block_count": 1,
+            "expert_gating_func": 2,
+        },
+    ),
+    "llama-pruned": ("llama", hf.LlamaConfig, {}, 3, {}),
+    "deci": ("deci", hf.LlamaConfig, {}, 4, {}),
+    # OpenELM's own code is not in transformers; its layers compute what Qwen 3's do.
+    "openelm": ("openelm", hf.Qwen3Config, {"tie_word_embeddings": True}, 3, {}),
 }
-PERMUTED = {"llama", "granitemoe"}
-EXPERT_ARCHS = {"mixtral", "granitemoe", "gpt-oss"}
-BIAS = {"glm4": "qkv", "seed_oss": "qkv", "gpt-oss": "all"}
+PERMUTED = {"llama", "granitemoe", "deci"}
+# Heads, key-value heads and feed-forward size of each layer. No key-value heads: one matrix in
+# place of the attention; no heads: nothing in its place.
+PRUNED = {
+    "llama-pruned": [(4, 2, 48), (4, 1, 32), (2, 2, 64)],
+    "deci": [(4, 2, 48), (0, 0, 32), (4, 0, 64), (4, 1, 0)],
+    "openelm": [(2, 1, 32), (4, 2, 48), (6, 2, 64)],
+}
+# The architectures whose heads in transformers are always hidden_size / num_attention_heads.
+NARROW = {"stablelm", "lfm2", "lfm2moe"}
+SHORT_CONV = {"lfm2", "lfm2moe"}
+EXPERT_ARCHS = {"mixtral", "granitemoe", "gpt-oss", "lfm2moe"}
+END_NORM = dict.fromkeys(SHORT_CONV, "token_embd_norm.weight")
+LFM2_NAMES = {
+    "attn_norm.weight": "operator_norm.weight",
+    "ffn_norm.weight": "ffn_norm.weight",
+    "attn_q_norm.weight": "self_attn.q_layernorm.weight",
+    "attn_k_norm.weight": "self_attn.k_layernorm.weight",
+    "attn_output.weight": "self_attn.out_proj.weight",
+    "shortconv.in_proj.weight": "conv.in_proj.weight",
+    "shortconv.out_proj.weight": "conv.out_proj.weight",
+    "shortconv.conv.weight": "conv.conv.weight",
+    "ffn_gate.weight": "feed_forward.w1.weight",
+    "ffn_up.weight": "feed_forward.w3.weight",
+    "ffn_down.weight": "feed_forward.w2.weight",
+}
+BIAS = {"stablelm": "qkv", "glm4": "qkv", "seed_oss": "qkv", "gpt-oss": "all"}
 NO_PRE_NORMS = {"olmo2", "exaone4", "exaone4-window"}
+
+
+def sizes_of(case, layer):
+    return PRUNED[case][layer] if case in PRUNED else (HEADS, KV_HEADS, FFN)
 
 
 def tensors(case, layers):
     """Name, shape (rows, cols; experts first), scale, base."""
     arch = CASES[case][0]
-    tied = arch == "gemma" or case == "phi4-mini"
-    q, kv = HEADS * HEAD, KV_HEADS * HEAD
+    tied = arch in ("gemma", "lfm2", "lfm2moe", "openelm") or case == "phi4-mini"
     rows = [
         ("token_embd.weight", (VOCAB, WIDE), 1.0, 0.0),
-        ("output_norm.weight", (WIDE,), 0.3, 1.0),
+        (END_NORM.get(arch, "output_norm.weight"), (WIDE,), 0.3, 1.0),
     ]
+    if arch == "stablelm":
+        rows.append(("output_norm.bias", (WIDE,), 0.3, 0.0))
     if not tied:
         rows.append(("output.weight", (VOCAB, WIDE), 1.0, 0.0))
     for layer in range(layers):
         blk = f"blk.{layer}."
+        heads, kv_heads, ffn = sizes_of(case, layer)
+        head = WIDE // HEADS if case in NARROW else HEAD
+        q, kv = heads * head, kv_heads * head
+        conv = case in SHORT_CONV and layer % 2 == 0
 
         def norm(name, size=WIDE, blk=blk):
             rows.append((f"{blk}{name}.weight", (size,), 0.3, 1.0))
@@ -143,42 +232,57 @@ def tensors(case, layers):
             rows.append((f"{blk}{name}.weight", (out, cols), 0.4, 0.0))
 
         if case not in NO_PRE_NORMS:
-            norm("attn_norm")
-            norm("post_attention_norm" if arch in ("gpt-oss", "seed_oss") else "ffn_norm")
+            if heads:
+                norm("attn_norm")
+            if ffn:
+                norm("post_attention_norm" if arch in ("gpt-oss", "seed_oss") else "ffn_norm")
         if case in NO_PRE_NORMS or arch == "glm4":
             norm("post_attention_norm")
             norm("post_ffw_norm")
-        if arch == "phi3":
+        if arch == "stablelm":
+            rows.append((f"{blk}attn_norm.bias", (WIDE,), 0.3, 0.0))
+            rows.append((f"{blk}ffn_norm.bias", (WIDE,), 0.3, 0.0))
+        if conv:
+            matrix("shortconv.in_proj", 3 * WIDE, WIDE)
+            matrix("shortconv.out_proj", WIDE, WIDE)
+            rows.append((f"{blk}shortconv.conv.weight", (WIDE, 3), 0.8, 0.2))
+        elif heads and not kv_heads:
+            matrix("attn_output", WIDE, WIDE)
+        elif arch in ("phi3", "openelm"):
             matrix("attn_qkv", q + 2 * kv, WIDE)
-        else:
+        elif heads:
             matrix("attn_q", q, WIDE)
             matrix("attn_k", kv, WIDE)
             matrix("attn_v", kv, WIDE)
-        matrix("attn_output", WIDE, q)
-        if arch in ("olmo2", "exaone4", "hunyuan-dense"):
-            norm("attn_q_norm", q if arch == "olmo2" else HEAD)
-            norm("attn_k_norm", kv if arch == "olmo2" else HEAD)
+        if kv and not conv:
+            matrix("attn_output", WIDE, q)
+        if arch in ("olmo2", "exaone4", "hunyuan-dense", "openelm", *SHORT_CONV) and not conv:
+            norm("attn_q_norm", q if arch == "olmo2" else head)
+            norm("attn_k_norm", kv if arch == "olmo2" else head)
         if case in BIAS:
             for name, size in (("attn_q", q), ("attn_k", kv), ("attn_v", kv)):
                 rows.append((f"{blk}{name}.bias", (size,), 0.5, 0.0))
         if arch == "gpt-oss":
             rows.append((f"{blk}attn_output.bias", (WIDE,), 0.5, 0.0))
             rows.append((f"{blk}attn_sinks.weight", (HEADS,), 1.0, 0.5))
-        if case in EXPERT_ARCHS:
+        if case in EXPERT_ARCHS and (case != "lfm2moe" or layer):
+            ffn = FFN // 2 if case == "lfm2moe" else FFN
             matrix("ffn_gate_inp", EXPERTS, WIDE)
-            for name, out, cols in (("gate", FFN, WIDE), ("up", FFN, WIDE), ("down", WIDE, FFN)):
+            for name, out, cols in (("gate", ffn, WIDE), ("up", ffn, WIDE), ("down", WIDE, ffn)):
                 rows.append((f"{blk}ffn_{name}_exps.weight", (EXPERTS, out, cols), 0.4, 0.0))
                 if arch == "gpt-oss":
                     rows.append((f"{blk}ffn_{name}_exps.bias", (EXPERTS, out), 0.5, 0.0))
             if arch == "gpt-oss":
                 rows.append((f"{blk}ffn_gate_inp.bias", (EXPERTS,), 0.5, 0.0))
+            if case == "lfm2moe":
+                rows.append((f"{blk}exp_probs_b.bias", (EXPERTS,), 0.5, 0.0))
         elif arch in ("phi3", "glm4"):
             matrix("ffn_up", 2 * FFN, WIDE)
             matrix("ffn_down", WIDE, FFN)
-        else:
-            matrix("ffn_gate", FFN, WIDE)
-            matrix("ffn_up", FFN, WIDE)
-            matrix("ffn_down", WIDE, FFN)
+        elif ffn:
+            matrix("ffn_gate", ffn, WIDE)
+            matrix("ffn_up", ffn, WIDE)
+            matrix("ffn_down", WIDE, ffn)
     return rows
 
 
@@ -187,8 +291,55 @@ def halves(weight, heads):
     return weight.reshape(heads, HEAD // 2, 2, -1).transpose(1, 2).reshape(weight.shape)
 
 
+class Nothing(torch.nn.Module):
+    """A block that a pruned layer does not have."""
+
+    def __init__(self, attention):
+        super().__init__()
+        self.attention = attention
+
+    def forward(self, hidden_states, **_):
+        zeros = torch.zeros_like(hidden_states)
+        return (zeros, None) if self.attention else zeros
+
+
+class Linear(torch.nn.Module):
+    """A matrix in place of the attention."""
+
+    def __init__(self):
+        super().__init__()
+        self.o_proj = torch.nn.Linear(WIDE, WIDE, bias=False)
+
+    def forward(self, hidden_states, **_):
+        return self.o_proj(hidden_states), None
+
+
+def prune(model, case, config):
+    """Gives each layer the sizes of PRUNED."""
+    for index, (heads, kv_heads, ffn) in enumerate(PRUNED[case]):
+        own = copy.deepcopy(config)
+        own.num_attention_heads, own.num_key_value_heads = heads or HEADS, kv_heads or KV_HEADS
+        own.intermediate_size = ffn or FFN
+        layer = type(model.model.layers[index])(own, index).double()
+        if heads == 0:
+            layer.self_attn = Nothing(True)
+        elif kv_heads == 0:
+            layer.self_attn = Linear().double()
+        if ffn == 0:
+            layer.mlp = Nothing(False)
+        model.model.layers[index] = layer
+
+
 def experts_state(case, layer, take):
     gate, up, down = (take(f"ffn_{name}_exps.weight") for name in ("gate", "up", "down"))
+    if case == "lfm2moe":
+        mlp = f"model.layers.{layer}.feed_forward."
+        return {
+            mlp + "gate.weight": take("ffn_gate_inp.weight"),
+            mlp + "expert_bias": take("exp_probs_b.bias"),
+            mlp + "experts.gate_up_proj": torch.cat([gate, up], 1),
+            mlp + "experts.down_proj": down,
+        }
     if case != "gpt-oss":
         block = "mlp.gate" if case == "mixtral" else "block_sparse_moe.router"
         mlp = f"model.layers.{layer}." + block.split(".")[0] + "."
@@ -245,16 +396,30 @@ def layer_state(case, layer, weights):
     if arch == "glm4":
         names["post_attention_norm.weight"] = "post_self_attn_layernorm.weight"
         names["post_ffw_norm.weight"] = "post_mlp_layernorm.weight"
+    if arch == "openelm":  # transformers has the parts
+        heads, kv_heads, _ = sizes_of(case, layer)
+        parts = take("attn_qkv.weight").split([heads * HEAD, kv_heads * HEAD, kv_heads * HEAD])
+        for part, rows in zip("qkv", parts, strict=True):
+            state[f"{to}self_attn.{part}_proj.weight"] = rows
+        del names["attn_qkv.weight"]
+    if arch == "stablelm":
+        names["attn_norm.bias"] = "input_layernorm.bias"
+        names["ffn_norm.bias"] = "post_attention_layernorm.bias"
+    if arch in SHORT_CONV:
+        names |= LFM2_NAMES
     if arch in ("glm4", "phi3"):
         names["ffn_up.weight"] = "mlp.gate_up_proj.weight"
     for name, target in names.items():
         if blk + name in weights:
             state[to + target] = take(name)
     if arch in PERMUTED:
-        for part, heads in (("q", HEADS), ("k", KV_HEADS)):
+        for part, heads in zip("qk", sizes_of(case, layer), strict=False):
             key = f"{to}self_attn.{part}_proj.weight"
-            state[key] = halves(state[key], heads)
-    if case in EXPERT_ARCHS:
+            if key in state:
+                state[key] = halves(state[key], heads)
+    if arch in SHORT_CONV and f"{to}conv.conv.weight" in state:
+        state[f"{to}conv.conv.weight"] = state[f"{to}conv.conv.weight"].unsqueeze(1)
+    if blk + "ffn_gate_inp.weight" in weights:
         state |= experts_state(case, layer, take)
     return state
 
@@ -264,20 +429,35 @@ def logits_of(case):
     sizes = dict(SIZES)
     if "rope_parameters" in options:
         sizes.pop("rope_theta")
+    if case in NARROW:
+        sizes.pop("head_dim")
     config = config_class(**(sizes | {"num_hidden_layers": layers} | options))
     model = hf.AutoModelForCausalLM.from_config(config, attn_implementation="eager").double()
+    if case in PRUNED:
+        prune(model, case, model.config)
     model.config._experts_implementation = "eager"  # the others know no float64
     weights = {}
     for seed, (name, shape, scale, base) in enumerate(tensors(case, layers), 1):
         flat = values(seed, math.prod(shape), scale, base)
         weights[name] = torch.tensor(flat).double().reshape(shape)
     state = {"model.embed_tokens.weight": weights["token_embd.weight"]}
-    state["model.norm.weight"] = weights["output_norm.weight"]
+    if arch in SHORT_CONV:
+        state["model.embedding_norm.weight"] = weights["token_embd_norm.weight"]
+    else:
+        state["model.norm.weight"] = weights["output_norm.weight"]
+    if arch == "stablelm":
+        state["model.norm.bias"] = weights["output_norm.bias"]
     state["lm_head.weight"] = weights.get("output.weight", weights["token_embd.weight"])
     for layer in range(layers):
         state |= layer_state(case, layer, weights)
     if arch == "gemma":  # the converter adds the one
         state = {k: v - 1 if "norm" in k else v for k, v in state.items()}
+    if case in PRUNED:  # what the layer does not have is not used
+        unused = {"input_layernorm": 0, "post_attention_layernorm": 2}
+        for layer, sizes in enumerate(PRUNED[case]):
+            for name, part in unused.items():
+                if sizes[part] == 0:
+                    state[f"model.layers.{layer}.{name}.weight"] = torch.ones(WIDE).double()
     missing, unexpected = model.load_state_dict(state, strict=False)
     assert not unexpected and not [m for m in missing if "rotary" not in m], (missing, unexpected)
     model.eval()
@@ -301,6 +481,11 @@ def main():
             "attention.layer_norm_rms_epsilon": EPSILON,
             "rope.freq_base": BASE,
         }
+        if case in NARROW:
+            keys |= {f"attention.{name}_length": WIDE // HEADS for name in ("key", "value")}
+        if case in PRUNED:
+            names = ("attention.head_count", "attention.head_count_kv", "feed_forward_length")
+            keys |= dict(zip(names, map(list, zip(*PRUNED[case], strict=True)), strict=True))
         if case in EXPERT_ARCHS:
             keys |= {"expert_count": EXPERTS, "expert_used_count": USED}
         if arch == "gpt-oss":

@@ -167,16 +167,17 @@ static void give_out(const struct tile *tile, const struct softmax *softmax)
     const struct td_model *model = workspace->model;
     size_t columns = columns_of(model), size = model->head_size;
     const float *sinks = tile->batch->layer->sinks;
+    size_t head_count = tile->batch->layer->head_count;
     for (size_t token = 0; token < tile->span->count; token++)
         for (size_t g = 0; g < tile->group; g++) {
             size_t row = token * tile->group + g;
-            size_t head = (tile->span->row + token) * model->head_count +
-                          (size_t)tile->kv_head * tile->group + g;
+            size_t head =
+                (tile->span->row + token) * head_count + (size_t)tile->kv_head * tile->group + g;
             float *out = workspace->attended + head * size;
             float total = softmax->states[row].total;
             /* A sink is a score without a value (Xiao et al. 2023, section 3.3). */
             if (sinks)
-                total += expf(sinks[head % model->head_count] - softmax->states[row].maximum);
+                total += expf(sinks[head % head_count] - softmax->states[row].maximum);
             memcpy(out, softmax->sums + row * columns, size * sizeof *out);
             model->kernels->scale(out, 1.0f / total, size);
         }
@@ -221,8 +222,8 @@ static void open_tile(struct tile *tile, struct softmax softmax[2], uint32_t lea
         softmax[i].states = (struct attend_state *)(void *)take(&from, rows * 2);
     }
     for (size_t token = 0; token < tile->span->count; token++) {
-        size_t head =
-            (tile->span->row + token) * model->head_count + (size_t)tile->kv_head * tile->group;
+        size_t head = (tile->span->row + token) * tile->batch->layer->head_count +
+                      (size_t)tile->kv_head * tile->group;
         memcpy(tile->q + token * tile->group * size, workspace->query + head * size,
                tile->group * size * sizeof(float));
     }
@@ -279,15 +280,15 @@ static void share_spans(struct tile *tile, struct softmax *softmax, uint32_t pla
 static void attend_item(struct step *step, uint32_t index)
 {
     struct workspace *workspace = step->batch->workspace;
-    const struct td_model *model = workspace->model;
+    const struct layer *layer = step->batch->layer;
     uint32_t span = index % step->span_count, place = index / step->span_count;
-    uint32_t tile_index = workspace->attention.tile_count - 1 - place / model->kv_head_count;
+    uint32_t tile_index = workspace->attention.tile_count - 1 - place / layer->kv_head_count;
     const struct workspace_span *rows = &workspace->attention.tiles[tile_index];
     struct tile tile = {.batch = step->batch,
                         .sequence = step->batch->segments[rows->segment].sequence,
                         .span = rows,
-                        .kv_head = place % model->kv_head_count,
-                        .group = model->head_count / model->kv_head_count};
+                        .kv_head = place % layer->kv_head_count,
+                        .group = layer->head_count / layer->kv_head_count};
     struct softmax softmax[2];
     uint32_t lease = lease_scratch(workspace);
     open_tile(&tile, softmax, lease);
@@ -348,14 +349,14 @@ static uint32_t spans_to_share(const struct batch *batch, uint32_t items)
 void attention_run(struct batch *batch)
 {
     struct workspace *workspace = batch->workspace;
-    const struct td_model *model = workspace->model;
-    uint32_t items = workspace->attention.tile_count * model->kv_head_count;
+    uint32_t kv_heads = batch->layer->kv_head_count;
+    uint32_t items = workspace->attention.tile_count * kv_heads;
     struct step step = {
         .batch = batch, .item = attend_item, .span_count = spans_to_share(batch, items)};
     step.item_count = items * step.span_count;
     for (uint32_t i = 0; step.span_count > 1 && i < items; i++)
         atomic_store_explicit(&workspace->attention.done[i], 0, memory_order_relaxed);
-    size_t kv_bytes = (size_t)model->kv_head_count * model->head_size * 4, positions = 0;
+    size_t kv_bytes = (size_t)kv_heads * workspace->model->head_size * 4, positions = 0;
     for (uint32_t i = 0; i < batch->row_count; i++)
         positions += workspace->rows[i].position + 1;
     step_run(&step, kv_bytes * positions);

@@ -2,8 +2,9 @@
  * batch of rows. A row knows its sequence and its position. Everything between embedding and output
  * treats all rows the same, except attention, which reads the pages of the row's sequence. What
  * differs between architectures is data of the model and its layers. Mixtures of experts are in
- * forward_experts.c. A pass allocates nothing. */
+ * forward_experts.c, short convolutions in short_conv.c. A pass allocates nothing. */
 #include "engine/forward/attention.h"
+#include "engine/forward/short_conv.h"
 
 #include "base/assertion.h"
 #include "base/error.h"
@@ -73,8 +74,7 @@ static void place_row(const struct batch *batch, uint32_t index)
     const struct workspace *workspace = batch->workspace;
     const struct td_model *model = workspace->model;
     const struct layer *layer = batch->layer;
-    size_t q_size = (size_t)model->head_count * model->head_size;
-    size_t kv_size = (size_t)model->kv_head_count * model->head_size;
+    size_t q_size = layer->q.rows, kv_size = layer->k.rows;
     float *q = workspace->query + index * q_size, *k = workspace->key + index * kv_size;
     const float *cos_sin = NULL;
     if (layer->rope != ROPE_NONE)
@@ -87,8 +87,8 @@ static void place_row(const struct batch *batch, uint32_t index)
     if (layer->v_bias)
         model->kernels->add(workspace->value + index * kv_size, layer->v_bias, kv_size);
     if (!forward_all_left(batch))
-        place_heads(model, q, model->head_count, layer->q_norm, cos_sin);
-    place_heads(model, k, model->kv_head_count, layer->k_norm, cos_sin);
+        place_heads(model, q, layer->head_count, layer->q_norm, cos_sin);
+    place_heads(model, k, layer->kv_head_count, layer->k_norm, cos_sin);
 }
 
 /* Gives a run of rows their positions, and stores their keys and values in the cache. */
@@ -100,13 +100,14 @@ static void position_item(struct step *step, uint32_t index)
     const struct workspace_span *run = &workspace->attention.runs[index];
     const struct sequence *sequence = batch->segments[run->segment].sequence;
     const struct kv_pool *pool = sequence->pool;
+    uint32_t kv_heads = batch->layer->kv_head_count;
     uint32_t position = workspace->rows[run->row].position, at = position % KV_PAGE_TOKENS;
     uint32_t page = sequence->pages[position / KV_PAGE_TOKENS];
     for (uint32_t i = 0; i < run->count; i++)
         place_row(batch, run->row + i);
-    for (uint32_t h = 0; h < model->kv_head_count; h++)
+    for (uint32_t h = 0; h < kv_heads; h++)
         for (uint32_t i = 0; i < run->count; i++) {
-            size_t head = ((size_t)(run->row + i) * model->kv_head_count + h) * model->head_size;
+            size_t head = ((size_t)(run->row + i) * kv_heads + h) * model->head_size;
             model->kernels->kv_store(workspace->key + head, workspace->value + head,
                                      model->head_size, pool->kv_type, at + i,
                                      kv_page_keys(pool, page, batch->layer_index, h),
@@ -125,8 +126,8 @@ static void residual_item(struct step *step, uint32_t index)
     if (workspace->rows[index].left)
         return;
     if (step->norm_weight)
-        model->kernels->rms_norm(workspace->normed + at, step->norm_weight, model->embedding_size,
-                                 model->norm_epsilon, workspace->normed + at);
+        forward_norm(model, workspace->normed + at, step->norm_weight, model->embedding_size,
+                     workspace->normed + at);
     forward_add(model, workspace->hidden + at, workspace->normed + at, model->embedding_size);
 }
 
@@ -153,6 +154,16 @@ static void project(struct batch *batch, const struct weight *weight, const floa
         add_residual(batch, norm_weight);
 }
 
+/* Gives the rows their positions and stores what later positions need of them. */
+static void place(struct batch *batch)
+{
+    const struct layer *layer = batch->layer;
+    struct step step = {.batch = batch,
+                        .item = layer->conv ? short_conv_store_item : position_item,
+                        .item_count = batch->workspace->attention.run_count};
+    step_run(&step, ((size_t)layer->q.rows + 2 * layer->k.rows) * sizeof(float) * batch->row_count);
+}
+
 /* Makes keys and values only, for rows that have left early. Later tokens of the text need their
  * keys in every layer, so these are made of the state with which the rows left (Schuster et al.
  * 2022, Confident Adaptive Language Modeling, section 3.3). */
@@ -161,7 +172,9 @@ static void keys_block(struct batch *batch)
     const struct workspace *workspace = batch->workspace;
     const struct td_model *model = workspace->model;
     const struct layer *layer = batch->layer;
-    size_t kv_size = (size_t)model->kv_head_count * model->head_size;
+    size_t kv_size = layer->k.rows;
+    if (kv_size == 0)
+        return;
     forward_prepare(batch, workspace->hidden, model->embedding_size, batch->row_count, NULL,
                     layer->attention_norm, form_bit(&layer->k) | form_bit(&layer->v));
     struct step kv = {
@@ -170,9 +183,7 @@ static void keys_block(struct batch *batch)
         .product_count = 2,
         .input_count = batch->row_count};
     step_run_products(&kv);
-    struct step place = {
-        .batch = batch, .item = position_item, .item_count = workspace->attention.run_count};
-    step_run(&place, 2 * kv_size * sizeof(float) * batch->row_count);
+    place(batch);
 }
 
 /* The bias of the attention's output, for one row. */
@@ -190,9 +201,16 @@ static void attention_block(struct batch *batch)
     const struct workspace *workspace = batch->workspace;
     const struct td_model *model = workspace->model;
     const struct layer *layer = batch->layer;
-    size_t q_size = (size_t)model->head_count * model->head_size;
-    size_t kv_size = (size_t)model->kv_head_count * model->head_size;
+    size_t q_size = layer->q.rows, kv_size = layer->k.rows;
     uint32_t rows = batch->row_count;
+    if (layer->o.rows == 0)
+        return;
+    if (q_size == 0) { /* a matrix in place of the attention */
+        forward_prepare(batch, workspace->hidden, model->embedding_size, rows, NULL,
+                        layer->attention_norm, form_bit(&layer->o));
+        project(batch, &layer->o, NULL);
+        return;
+    }
     forward_prepare(batch, workspace->hidden, model->embedding_size, rows, NULL,
                     layer->attention_norm,
                     form_bit(&layer->q) | form_bit(&layer->k) | form_bit(&layer->v));
@@ -203,10 +221,11 @@ static void attention_block(struct batch *batch)
                        .product_count = 3,
                        .input_count = rows};
     step_run_products(&qkv);
-    struct step place = {
-        .batch = batch, .item = position_item, .item_count = workspace->attention.run_count};
-    step_run(&place, (q_size + 2 * kv_size) * sizeof(float) * rows);
-    attention_run(batch);
+    place(batch);
+    if (layer->conv)
+        short_conv_run(batch);
+    else
+        attention_run(batch);
     forward_prepare(batch, workspace->attended, q_size, rows, NULL, NULL, form_bit(&layer->o));
     project(batch, &layer->o, layer->attention_output_norm);
     if (layer->o_bias) {
@@ -222,6 +241,8 @@ static void ffn_block(struct batch *batch)
     const struct td_model *model = workspace->model;
     const struct layer *layer = batch->layer;
     uint32_t rows = batch->row_count;
+    if (layer->down.rows == 0)
+        return;
     if (layer->router.rows != 0) {
         forward_experts(batch);
         add_residual(batch, layer->ffn_output_norm);
@@ -230,13 +251,13 @@ static void ffn_block(struct batch *batch)
     forward_prepare(batch, workspace->hidden, model->embedding_size, rows, NULL, layer->ffn_norm,
                     form_bit(&layer->gate) | form_bit(&layer->up));
     struct step gate_up = {.batch = batch,
-                           .products = {{&layer->gate, workspace->gate, model->ffn_size},
-                                        {&layer->up, workspace->up, model->ffn_size}},
+                           .products = {{&layer->gate, workspace->gate, layer->ffn_size},
+                                        {&layer->up, workspace->up, layer->ffn_size}},
                            .product_count = 2,
                            .input_count = rows,
                            .gated = true};
     step_run_products(&gate_up);
-    forward_prepare(batch, workspace->gate, model->ffn_size, rows, NULL, NULL,
+    forward_prepare(batch, workspace->gate, layer->ffn_size, rows, NULL, NULL,
                     form_bit(&layer->down));
     project(batch, &layer->down, layer->ffn_output_norm);
 }

@@ -10,8 +10,19 @@
 #include <math.h>
 #include <string.h>
 
-/* Chooses the best experts of a token (of equal ones the lower number) and their weights
- * exp(score - best) / sum. */
+/* The sum of the chosen sigmoids is at least this, as in Hugging Face's code for LFM2. */
+#define SIGMOID_SUM_LEAST 1e-6
+
+/* Turns scores into sigmoids. */
+static void squash(float *scores, uint32_t count)
+{
+    for (uint32_t e = 0; e < count; e++)
+        scores[e] = (float)(1 / (1 + exp(-(double)scores[e])));
+}
+
+/* Chooses the best experts of a token (of equal ones the lower number) and their weights:
+ * exp(score - best) / sum, or sigmoid / sum of experts chosen by their sigmoid plus a bias
+ * (DeepSeek-AI 2024, DeepSeek-V3, section 2.1.2). */
 static void route_item(struct step *step, uint32_t index)
 {
     const struct td_model *model = step->batch->workspace->model;
@@ -20,9 +31,13 @@ static void route_item(struct step *step, uint32_t index)
     float *scores = experts->scores + (size_t)index * model->expert_count;
     uint32_t *chosen = experts->chosen + (size_t)index * used;
     float *weights = experts->weights + (size_t)index * used;
-    double sum = 0;
-    if (step->batch->layer->router_bias)
-        model->kernels->add(scores, step->batch->layer->router_bias, model->expert_count);
+    const float *bias = step->batch->layer->router_bias;
+    bool sigmoid = model->architecture->sigmoid_router;
+    double sum = sigmoid ? SIGMOID_SUM_LEAST : 0;
+    if (sigmoid)
+        squash(scores, model->expert_count);
+    if (bias)
+        model->kernels->add(scores, bias, model->expert_count);
     for (uint32_t rank = 0; rank < used; rank++) {
         uint32_t best = model->expert_count;
         for (uint32_t e = 0; e < model->expert_count; e++) {
@@ -33,11 +48,15 @@ static void route_item(struct step *step, uint32_t index)
                 best = e;
         }
         chosen[rank] = best;
-        sum += exp((double)scores[best] - (double)scores[chosen[0]]);
+        sum += sigmoid ? (double)scores[best] - (double)bias[best]
+                       : exp((double)scores[best] - (double)scores[chosen[0]]);
     }
-    for (uint32_t rank = 0; rank < used; rank++)
-        weights[rank] =
-            (float)(exp((double)scores[chosen[rank]] - (double)scores[chosen[0]]) / sum);
+    for (uint32_t rank = 0; rank < used; rank++) {
+        double score = (double)scores[chosen[rank]];
+        weights[rank] = (float)((sigmoid ? score - (double)bias[chosen[rank]]
+                                         : exp(score - (double)scores[chosen[0]])) /
+                                sum);
+    }
 }
 
 /* Sorts the pairs by expert, with a counting sort. */
@@ -142,7 +161,7 @@ void forward_experts(struct batch *batch)
     const struct layer *layer = batch->layer;
     uint32_t rows = batch->row_count, experts = model->expert_count;
     uint32_t pairs = rows * model->expert_used_count;
-    size_t wide = model->embedding_size, ffn = model->ffn_size;
+    size_t wide = model->embedding_size, ffn = layer->ffn_size;
     forward_prepare(batch, workspace->hidden, wide, rows, NULL, layer->ffn_norm,
                     form_bit(&layer->router));
     struct step scores = {.batch = batch,

@@ -114,11 +114,12 @@ static void keep_item(struct step *step, uint32_t index)
     const struct weight *weight = &workspace->model->heads->probe.mean_weight;
     const struct workspace_row *row = &workspace->rows[index];
     const struct sequence *sequence = step->batch->segments[row->segment].sequence;
-    float *kept = kv_page_kept(sequence->pool, sequence->pages[row->position / KV_PAGE_TOKENS]);
+    float *kept = kv_page_kept(sequence->pool, sequence->pages[row->position / KV_PAGE_TOKENS],
+                               row->position);
     size_t stride = kernels->activation_bytes(ACTIVATION_F32, weight->cols);
     kernels->matmul(weight->type, weight->data, weight->row_bytes, weight->cols, 0, weight->rows,
-                    workspace->activations[ACTIVATION_F32] + index * stride, stride, 1,
-                    kept + row->position % KV_PAGE_TOKENS * weight->rows, weight->rows);
+                    workspace->activations[ACTIVATION_F32] + index * stride, stride, 1, kept,
+                    weight->rows);
 }
 
 /* Sums in the order of the positions, so that the result does not depend on what was cached. */
@@ -127,8 +128,7 @@ static void mean_of(const struct sequence *sequence, uint32_t count, uint32_t wi
     memset(mean, 0, width * sizeof *mean);
     for (uint32_t position = 0; position < count; position++) {
         const float *kept =
-            kv_page_kept(sequence->pool, sequence->pages[position / KV_PAGE_TOKENS]) +
-            (size_t)(position % KV_PAGE_TOKENS) * width;
+            kv_page_kept(sequence->pool, sequence->pages[position / KV_PAGE_TOKENS], position);
         for (uint32_t i = 0; i < width; i++)
             mean[i] += (double)kept[i];
     }
@@ -186,8 +186,8 @@ static void give_normed(const struct batch *batch)
         end += segment->count;
         const float *hidden = batch->workspace->hidden + (end - segment->normed_rows) * wide;
         for (size_t row = 0; row < segment->normed_rows; row++)
-            model->kernels->rms_norm(hidden + row * wide, model->output_norm, wide,
-                                     model->norm_epsilon, segment->normed_out + row * wide);
+            forward_norm(model, hidden + row * wide, model->output_norm, wide,
+                         segment->normed_out + row * wide);
     }
 }
 

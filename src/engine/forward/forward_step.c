@@ -29,6 +29,15 @@ void step_run(struct step *step, size_t bytes)
         thread_pool_run(pool, step_thread, step);
 }
 
+void forward_norm(const struct td_model *model, const float *x, const float *norm, size_t size,
+                  float *y)
+{
+    if (model->architecture->layer_norm)
+        model->kernels->layer_norm(x, norm, norm + size, size, model->norm_epsilon, y);
+    else
+        model->kernels->rms_norm(x, norm, size, model->norm_epsilon, y);
+}
+
 /* --- matrix products --- */
 
 static void multiply_rows(const struct step *step, uint32_t product_index, uint32_t row_begin,
@@ -191,9 +200,9 @@ static void prepare_item(struct step *step, uint32_t index)
     const float *x = step->input + (step->from ? step->from[begin] : begin) * size;
     if (step->norm_weight) {
         for (size_t row = begin; row < end; row++)
-            workspace->model->kernels->rms_norm(
-                step->input + (step->from ? step->from[row] : row) * size, step->norm_weight, size,
-                workspace->model->norm_epsilon, workspace->normed + row * size);
+            forward_norm(workspace->model,
+                         step->input + (step->from ? step->from[row] : row) * size,
+                         step->norm_weight, size, workspace->normed + row * size);
         x = workspace->normed + begin * size;
     }
     for (int form = 0; form < ACTIVATION_FORM_COUNT; form++)

@@ -86,6 +86,9 @@ void forward_embed_adapters(const struct td_model *model, const struct adapter_s
  * forward_observe_experts: of products of experts, whose inputs are the places. */
 void forward_observe(const struct step *step);
 void forward_observe_experts(const struct step *step);
+/* y = norm(x): RMSNorm or LayerNorm, whose biases stand after its weights. y may be x. */
+void forward_norm(const struct td_model *model, const float *x, const float *norm, size_t size,
+                  float *y);
 /* gate = activation(gate) * up for `count` values. */
 void forward_gate(const struct td_model *model, float *gate, const float *up, size_t count);
 /* hidden += residual scale * y */

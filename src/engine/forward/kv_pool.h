@@ -2,8 +2,8 @@
  * sequence, in all layers. Pages are reference-counted, so that sequences can share a prefix. The
  * memory is mapped: a page that was never used costs nothing. One thread at a time.
  *
- * A page is [layer, kv head] of keys and then values, as kernels/kv_page.h says; after that come
- * the numbers that a probe keeps. */
+ * A page is [layer, kv head] of keys and then values, as kernels/kv_page.h says. After that come,
+ * for each position, the numbers that a probe keeps and the inputs of short convolutions. */
 #ifndef ENGINE_KV_POOL_H
 #define ENGINE_KV_POOL_H
 
@@ -19,7 +19,8 @@ struct kv_pool {
     uint32_t used_count; /* pages with a reference */
     size_t key_bytes;    /* one head's keys of a page */
     size_t head_bytes;   /* one head's keys and values of a page */
-    size_t kept_at;      /* offset of the numbers that the probe keeps (heads.h) */
+    size_t kept_at;      /* offset of what is kept besides */
+    size_t kept_floats;  /* of it, for one position */
     size_t page_bytes;
     uint8_t *block;       /* [page_count, page_bytes] */
     uint32_t *references; /* [page_count] */
@@ -60,12 +61,16 @@ static inline uint32_t kv_pages_of(uint32_t tokens)
     return tokens / KV_PAGE_TOKENS + (tokens % KV_PAGE_TOKENS != 0);
 }
 
-/* The keys (or values) of one head of a layer in a page. */
+/* The keys (or values) of one head in a page. Heads are counted through all layers for the first,
+ * within the layer for the others. */
+static inline uint8_t *kv_page_head(const struct kv_pool *pool, uint32_t page, uint32_t head)
+{
+    return pool->block + page * pool->page_bytes + head * pool->head_bytes;
+}
 static inline uint8_t *kv_page_keys(const struct kv_pool *pool, uint32_t page, uint32_t layer,
                                     uint32_t kv_head)
 {
-    size_t head = (size_t)layer * pool->model->kv_head_count + kv_head;
-    return pool->block + page * pool->page_bytes + head * pool->head_bytes;
+    return kv_page_head(pool, page, pool->model->layers[layer].kv_head_first + kv_head);
 }
 static inline uint8_t *kv_page_values(const struct kv_pool *pool, uint32_t page, uint32_t layer,
                                       uint32_t kv_head)
@@ -73,10 +78,12 @@ static inline uint8_t *kv_page_values(const struct kv_pool *pool, uint32_t page,
     return kv_page_keys(pool, page, layer, kv_head) + pool->key_bytes;
 }
 
-/* The numbers that the probe keeps of a page: [KV_PAGE_TOKENS, heads_kept_width]. */
-static inline float *kv_page_kept(const struct kv_pool *pool, uint32_t page)
+/* What is kept of a position besides: the probe's numbers, [heads_kept_width], and then the inputs
+ * of short convolutions (short_conv.h). */
+static inline float *kv_page_kept(const struct kv_pool *pool, uint32_t page, uint32_t position)
 {
-    return (float *)(void *)(pool->block + page * pool->page_bytes + pool->kept_at);
+    return (float *)(void *)(pool->block + page * pool->page_bytes + pool->kept_at) +
+           position % KV_PAGE_TOKENS * pool->kept_floats;
 }
 
 #endif

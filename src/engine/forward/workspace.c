@@ -41,7 +41,7 @@ static void carve_attention(struct workspace *workspace, struct carver *carver)
     const struct td_model *model = workspace->model;
     struct workspace_attention *attention = &workspace->attention;
     size_t rows = workspace->row_max, columns = kv_value_columns(model->head_size);
-    uint32_t group = model->head_count / model->kv_head_count;
+    uint32_t group = model->group_max;
     uint32_t tokens = group < TILE_QUERIES ? TILE_QUERIES / group : 1;
     attention->tile_tokens = tokens < TILE_TOKENS_MAX ? tokens : TILE_TOKENS_MAX;
     attention->spans_max = model->context_size / SPAN_TOKENS + 1;
@@ -66,8 +66,9 @@ static void carve_attention(struct workspace *workspace, struct carver *carver)
 static void carve_activations(struct workspace *workspace, struct carver *carver, size_t rows)
 {
     const struct td_model *model = workspace->model;
-    size_t widest = model->embedding_size, heads = (size_t)model->head_count * model->head_size;
+    size_t widest = model->embedding_size, heads = model->query_width;
     widest = model->ffn_size > widest ? model->ffn_size : widest;
+    widest = model->dense_ffn_size > widest ? model->dense_ffn_size : widest;
     widest = heads > widest ? heads : widest;
     widest = (widest + 255) / 256 * 256; /* whole blocks of the widest form */
     rows = (rows + KERNELS_PANEL_TOKENS - 1) / KERNELS_PANEL_TOKENS * KERNELS_PANEL_TOKENS;
@@ -80,8 +81,7 @@ static void carve_all(struct workspace *workspace, struct carver *carver)
 {
     const struct td_model *model = workspace->model;
     size_t rows = workspace->row_max;
-    size_t heads = (size_t)model->head_count * model->head_size;
-    size_t kv_heads = (size_t)model->kv_head_count * model->head_size;
+    size_t heads = model->query_width, kv_heads = model->key_width;
     workspace->rows = carve(carver, rows, sizeof *workspace->rows);
     workspace->output_rows = carve(carver, rows, sizeof *workspace->output_rows);
     workspace->hidden = carve(carver, rows * model->embedding_size, sizeof(float));
@@ -91,8 +91,9 @@ static void carve_all(struct workspace *workspace, struct carver *carver)
     workspace->value = carve(carver, rows * kv_heads, sizeof(float));
     workspace->attended = carve(carver, rows * heads, sizeof(float));
     size_t ffn_rows = rows * (model->expert_count ? model->expert_used_count : 1);
-    workspace->gate = carve(carver, ffn_rows * model->ffn_size, sizeof(float));
-    workspace->up = carve(carver, ffn_rows * model->ffn_size, sizeof(float));
+    size_t ffn = ffn_rows * model->ffn_size, dense = rows * model->dense_ffn_size;
+    workspace->gate = carve(carver, dense > ffn ? dense : ffn, sizeof(float));
+    workspace->up = carve(carver, dense > ffn ? dense : ffn, sizeof(float));
     for (int i = 0; i < 2; i++)
         workspace->cos_sin[i] =
             carve(carver, rows * model->ropes[ROPE_GLOBAL].pair_count * 2, sizeof(float));

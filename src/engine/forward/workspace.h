@@ -93,10 +93,10 @@ struct workspace {
     uint32_t *output_rows;      /* [rows]: the rows that want logits */
     float *hidden;              /* [rows, embedding]: the residual stream */
     float *normed;              /* [rows, embedding] */
-    float *query;               /* [rows, heads * head_size] */
-    float *key, *value;         /* [rows, kv_heads * head_size] */
-    float *attended;            /* [rows, heads * head_size] */
-    float *gate, *up;           /* [rows * used experts (or 1), ffn] */
+    float *query;               /* [rows, q rows of the layer] */
+    float *key, *value;         /* [rows, k rows of the layer] */
+    float *attended;            /* [rows, q rows of the layer] */
+    float *gate, *up;           /* [rows * used experts (or 1), ffn of the layer] */
     float *cos_sin[2];          /* [rows, rope pairs, 2], of ROPE_GLOBAL and ROPE_LOCAL layers */
     /* [rows * used experts (or 1)] prepared rows, with room for the widest input */
     uint8_t *activations[ACTIVATION_FORM_COUNT];

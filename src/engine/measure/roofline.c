@@ -158,10 +158,10 @@ static struct reads layer_reads(const struct td_model *model, const struct layer
     return reads;
 }
 
-/* Bytes of the keys and values of one position in one layer, with two bytes for each element. */
+/* Bytes of the keys and values of one position, with two bytes for each element. */
 static double cache_bytes(const struct td_model *model)
 {
-    return 2.0 * 2.0 * model->kv_head_count * model->head_size;
+    return 2.0 * 2.0 * model->kv_head_total * model->head_size;
 }
 
 /* --- parts of the model, alone --- */
@@ -269,7 +269,7 @@ static enum td_status predict(const struct td_model *model, const struct rooflin
     }
     add_weight(&output, &model->output, 1);
     double middle = options->depth + options->decode_tokens / 2.0;
-    double kv_bytes = cache_bytes(model) * layers * middle;
+    double kv_bytes = cache_bytes(model) * middle;
     double second_ms = 1000.0 / out->read_bytes_per_s, layer_ms, prompt_layer_ms;
     out->bytes_per_token = sum.bytes + output.bytes + kv_bytes;
     out->ops_per_token = 2 * sum.elements;

@@ -3,6 +3,8 @@
  * Rope pairing: the converter permutes the q and k rows of llama, granite and smollm3 so that
  * neighbouring elements are pairs; glm4 and ernie4_5 have them so. The other files keep the two
  * halves of the original code.
+ * Any decoder may have other numbers of heads and another feed-forward size in each layer, as
+ * pruned models do: hyperparameters.c reads arrays of them.
  * Mistral's files say llama. Files of phi3 name a sliding window, which neither llama.cpp (the
  * goldens) nor this engine applies. */
 #include "engine/model/architecture.h"
@@ -93,6 +95,19 @@ static const struct architecture architectures[] = {
      .window_period = 2,
      .window_default = 128,
      .clamped_gate = true},
+    /* Bellagente et al. 2024, Stable LM 2 1.6B, section 2 */
+    {.name = "stablelm", .qkv_bias = PRESENCE_OPTIONAL, .layer_norm = true},
+    /* Liquid AI 2025, LFM2 technical report, section 2 */
+    {.name = "lfm2", .qk_norm = PRESENCE_REQUIRED, .short_conv = true},
+    {.name = "lfm2moe",
+     .qk_norm = PRESENCE_REQUIRED,
+     .short_conv = true,
+     .experts = PRESENCE_REQUIRED,
+     .sigmoid_router = true},
+    /* Mehta et al. 2024, OpenELM, section 2.1 */
+    {.name = "openelm", .qk_norm = PRESENCE_REQUIRED, .fused = true},
+    /* Bercovich et al. 2024, Puzzle, section 2: Nemotron models pruned from Llama */
+    {.name = "deci", .rope_interleaved = true, .gaps = true},
     {.name = "bert", .encoder = true, .learned_positions = true},
     {.name = "nomic-bert", .encoder = true, .encoder_gated = true},
 };
@@ -108,6 +123,6 @@ const struct architecture *architecture_find(struct td_str name)
 const char *architecture_list(void)
 {
     return "llama, qwen2, qwen3, qwen3moe, gemma, gemma2, gemma3, phi3, smollm3, granite, "
-           "granitemoe, olmo2, exaone4, hunyuan-dense, glm4, ernie4_5, seed_oss, gpt-oss, bert, "
-           "nomic-bert";
+           "granitemoe, olmo2, exaone4, hunyuan-dense, glm4, ernie4_5, seed_oss, gpt-oss, "
+           "stablelm, lfm2, lfm2moe, openelm, deci, bert, nomic-bert";
 }

@@ -24,7 +24,15 @@ struct architecture {
     bool fused; /* attn_qkv.weight holds the rows of q, k, v, and ffn_up.weight those of gate, up */
     enum presence experts;   /* ffn_{gate,up,down}_exps.weight, chosen by ffn_gate_inp.weight;
                               optional: those files that have an expert_count */
+    bool sigmoid_router;     /* experts are weighed by sigmoids, and chosen by these and
+                                exp_probs_b.bias; the first leading_dense_block_count layers have
+                                none */
     bool ffn_of_all_experts; /* feed_forward_length is that of all used experts together */
+
+    bool layer_norm; /* LayerNorm instead of RMSNorm: each of these norms has a bias too */
+    bool short_conv; /* layers without key-value heads are short convolutions (short_conv.h) */
+    bool gaps;       /* a layer may have no attention, one matrix in its place, or no feed-forward
+                        block */
 
     /* A bidirectional encoder without cache or next token (bert.c). Only these three apply to
      * it. */

@@ -227,6 +227,9 @@ enum td_status heads_load(struct td_model *model, struct td_error *err)
     if (!gguf_has(model->gguf, "tandem.exit.layers") &&
         !gguf_has(model->gguf, "tandem.probe.layer"))
         return TD_OK;
+    if (model->architecture->layer_norm) /* a head's norm has no biases */
+        return error_set(err, TD_UNSUPPORTED, "%s: heads beside LayerNorms",
+                         gguf_path(model->gguf));
     load.heads = model->heads = calloc(1, sizeof *model->heads);
     if (load.heads == NULL)
         return error_set(err, TD_NO_MEMORY, "%s: no memory for heads", gguf_path(model->gguf));

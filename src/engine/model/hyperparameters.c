@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Limits far above any known model. They keep products of sizes within 64 bits. */
 #define LAYERS_MAX 1024
@@ -16,6 +17,7 @@
 #define HEADS_MAX 1024
 #define HEAD_SIZE_MAX (2 * ROPE_PAIRS_MAX)
 #define CONTEXT_MAX (1u << 24)
+#define CONV_WIDTH_MAX 16
 #define EXPERTS_MAX 1024
 #define EXPERTS_USED_MAX 64
 #define SCALE_MAX 1e6f
@@ -68,19 +70,74 @@ static enum td_status load_f32(const struct td_model *model, const char *suffix,
     return TD_OK;
 }
 
-static enum td_status load_head_sizes(struct td_model *model, struct td_error *err)
+/* One number for all layers, or one for each. */
+struct numbers {
+    const uint8_t *each; /* [layers], packed; NULL = `most` is that of all */
+    uint32_t most;
+};
+
+static uint32_t number_of(const struct numbers *numbers, uint32_t layer)
+{
+    uint32_t number = numbers->most;
+    if (numbers->each)
+        memcpy(&number, numbers->each + layer * sizeof number, sizeof number);
+    return number;
+}
+
+/* As load_u32, but the value may be an array (pruned models). Its numbers may be 0, not all. */
+static enum td_status load_numbers(const struct td_model *model, const char *suffix, bool required,
+                                   uint32_t max, struct numbers *numbers, struct td_error *err)
+{
+    char key[96];
+    enum gguf_type type;
+    const void *data;
+    uint64_t count;
+    key_of(model, suffix, key);
+    if (model->architecture->encoder || !gguf_get_array(model->gguf, key, &type, &data, &count))
+        return load_u32(model, suffix, required, max, &numbers->most, err);
+    if ((type != GGUF_U32 && type != GGUF_I32) || count != model->layer_count)
+        return bad_key(model, err, key, "not a number or one 32-bit integer a layer");
+    *numbers = (struct numbers){data, 0};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = number_of(numbers, i);
+        if (number > max)
+            return error_set(err, TD_CORRUPT, "%s: %s[%u]: %u is not in [0, %u]",
+                             gguf_path(model->gguf), key, i, number, max);
+        numbers->most = number > numbers->most ? number : numbers->most;
+    }
+    return numbers->most ? TD_OK : bad_key(model, err, key, "0 in every layer");
+}
+
+static enum td_status load_head_counts(const struct td_model *model, struct numbers *heads,
+                                       struct numbers *kv_heads, struct td_error *err)
 {
     enum td_status status =
-        load_u32(model, "attention.head_count", true, HEADS_MAX, &model->head_count, err);
-    model->kv_head_count = model->head_count;
+        load_numbers(model, "attention.head_count", true, HEADS_MAX, heads, err);
+    *kv_heads = *heads;
     if (status == TD_OK)
-        status = load_u32(model, "attention.head_count_kv", false, HEADS_MAX, &model->kv_head_count,
-                          err);
+        status = load_numbers(model, "attention.head_count_kv", false, HEADS_MAX, kv_heads, err);
+    return status;
+}
+
+static enum td_status check_heads(const struct td_model *model, uint32_t heads, uint32_t kv_heads,
+                                  struct td_error *err)
+{
+    if (heads % kv_heads == 0)
+        return TD_OK;
+    return error_set(err, TD_CORRUPT, "%s: %u heads cannot share %u key-value heads",
+                     gguf_path(model->gguf), heads, kv_heads);
+}
+
+static enum td_status load_head_sizes(struct td_model *model, struct td_error *err)
+{
+    struct numbers heads = {0}, kv_heads = {0};
+    enum td_status status = load_head_counts(model, &heads, &kv_heads, err);
+    model->head_count = heads.most;
+    model->kv_head_count = kv_heads.most;
+    if (status == TD_OK && heads.each == NULL && kv_heads.each == NULL)
+        status = check_heads(model, heads.most, kv_heads.most, err);
     if (status != TD_OK)
         return status;
-    if (model->head_count % model->kv_head_count != 0)
-        return error_set(err, TD_CORRUPT, "%s: %u heads cannot share %u key-value heads",
-                         gguf_path(model->gguf), model->head_count, model->kv_head_count);
     model->head_size = model->embedding_size / model->head_count;
     bool divides = model->embedding_size % model->head_count == 0;
     char key[96];
@@ -266,10 +323,31 @@ static enum td_status refuse_experts(const struct td_model *model, struct td_err
     return TD_OK;
 }
 
+/* How many of the first layers have no experts. */
+static enum td_status load_dense_count(struct td_model *model, struct td_error *err)
+{
+    char key[96];
+    uint32_t gate = 2; /* the format's number for sigmoids */
+    enum td_status status = load_u32(model, "expert_gating_func", false, gate, &gate, err);
+    if (status == TD_OK && gate != 2)
+        return error_set(err, TD_UNSUPPORTED, "%s: expert_gating_func %u, not the architecture's 2",
+                         gguf_path(model->gguf), gate);
+    key_of(model, "leading_dense_block_count", key);
+    if (status != TD_OK || !gguf_has(model->gguf, key))
+        return status;
+    if (!gguf_get_u32(model->gguf, key, &model->dense_count) ||
+        model->dense_count > model->layer_count)
+        return bad_key(model, err, key, "not a number of layers that the model has");
+    if (model->dense_count == 0)
+        return TD_OK;
+    return load_u32(model, "feed_forward_length", true, FFN_MAX, &model->dense_ffn_size, err);
+}
+
 /* Reads the size of the feed-forward block, or of one expert's block. */
 static enum td_status load_ffn_sizes(struct td_model *model, struct td_error *err)
 {
     const struct architecture *traits = model->architecture;
+    struct numbers ffn = {0};
     char key[96];
     uint32_t count = 0;
     key_of(model, "expert_count", key);
@@ -278,9 +356,13 @@ static enum td_status load_ffn_sizes(struct td_model *model, struct td_error *er
         (traits->experts == PRESENCE_OPTIONAL &&
          !(gguf_get_u32(model->gguf, key, &count) && count == 0) && gguf_has(model->gguf, key));
     enum td_status status =
-        load_u32(model, "feed_forward_length", !experts, FFN_MAX, &model->ffn_size, err);
+        load_numbers(model, "feed_forward_length", !experts, FFN_MAX, &ffn, err);
+    model->ffn_size = ffn.most;
     if (status != TD_OK || !experts)
         return status;
+    if (ffn.each)
+        return error_set(err, TD_UNSUPPORTED, "%s: feed_forward_length of each layer, with experts",
+                         gguf_path(model->gguf));
     status = load_u32(model, "expert_count", true, EXPERTS_MAX, &model->expert_count, err);
     uint32_t used_max =
         model->expert_count < EXPERTS_USED_MAX ? model->expert_count : EXPERTS_USED_MAX;
@@ -291,8 +373,9 @@ static enum td_status load_ffn_sizes(struct td_model *model, struct td_error *er
         return status;
     if (traits->ffn_of_all_experts)
         model->ffn_size /= model->expert_used_count;
-    return load_u32(model, "expert_feed_forward_length", model->ffn_size == 0, FFN_MAX,
-                    &model->ffn_size, err);
+    status = load_u32(model, "expert_feed_forward_length", model->ffn_size == 0, FFN_MAX,
+                      &model->ffn_size, err);
+    return status == TD_OK && traits->sigmoid_router ? load_dense_count(model, err) : status;
 }
 
 /* In files a scale of 0 means that there is none. */
@@ -374,11 +457,71 @@ static enum td_status load_windows(struct td_model *model, struct td_error *err)
     return TD_OK;
 }
 
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Sets the heads of a layer, or makes it a short convolution. */
+static enum td_status set_heads(struct td_model *model, struct layer *layer, uint32_t heads,
+                                uint32_t kv_heads, struct td_error *err)
+{
+    const struct architecture *traits = model->architecture;
+    layer->kv_head_first = model->kv_head_total;
+    layer->conv_index = model->conv_count;
+    if (kv_heads == 0 && traits->short_conv) {
+        model->conv_count++;
+        model->query_width = larger(model->query_width, model->embedding_size);
+        model->key_width = larger(model->key_width, model->embedding_size);
+        return TD_OK;
+    }
+    if ((heads == 0 || kv_heads == 0) && !traits->gaps)
+        return error_set(err, TD_UNSUPPORTED,
+                         "%s: layer %u has %u heads and %u key-value heads: every layer of the "
+                         "architecture '%s' has attention",
+                         gguf_path(model->gguf), (uint32_t)(layer - model->layers), heads, kv_heads,
+                         traits->name);
+    layer->head_count = heads;
+    layer->kv_head_count = heads ? kv_heads : 0;
+    if (layer->kv_head_count == 0)
+        return TD_OK;
+    model->kv_head_total += kv_heads;
+    model->group_max = larger(model->group_max, heads / kv_heads);
+    model->query_width = larger(model->query_width, heads * model->head_size);
+    model->key_width = larger(model->key_width, kv_heads * model->head_size);
+    return check_heads(model, heads, kv_heads, err);
+}
+
+static enum td_status load_layer_sizes(struct td_model *model, struct td_error *err)
+{
+    struct numbers heads = {0}, kv_heads = {0}, ffn = {NULL, model->ffn_size};
+    enum td_status status = load_head_counts(model, &heads, &kv_heads, err);
+    if (status == TD_OK && model->expert_count == 0)
+        status = load_numbers(model, "feed_forward_length", true, FFN_MAX, &ffn, err);
+    for (uint32_t i = 0; status == TD_OK && i < model->layer_count; i++) {
+        struct layer *layer = &model->layers[i];
+        layer->ffn_size = i < model->dense_count ? model->dense_ffn_size : number_of(&ffn, i);
+        status = set_heads(model, layer, number_of(&heads, i), number_of(&kv_heads, i), err);
+        if (status == TD_OK && layer->ffn_size == 0 && !model->architecture->gaps)
+            status = error_set(err, TD_UNSUPPORTED, "%s: layer %u has no feed-forward block",
+                               gguf_path(model->gguf), i);
+    }
+    if (status == TD_OK && model->kv_head_total == 0)
+        status =
+            error_set(err, TD_UNSUPPORTED, "%s: no layer has attention", gguf_path(model->gguf));
+    if (status == TD_OK && model->conv_count != 0)
+        status =
+            load_u32(model, "shortconv.l_cache", true, CONV_WIDTH_MAX, &model->conv_width, err);
+    return status;
+}
+
 enum td_status model_load_layer_kinds(struct td_model *model, struct td_error *err)
 {
     ASSERT(model->layers != NULL);
     const struct architecture *traits = model->architecture;
-    enum td_status status = TD_OK;
+    enum td_status status = load_layer_sizes(model, err);
+    if (status != TD_OK)
+        return status;
     model->window = traits->window_default;
     if (traits->window_period != 0)
         status =
@@ -415,8 +558,9 @@ enum td_status model_load_hyperparameters(struct td_model *model, struct td_erro
     status = load_ffn_sizes(model, err);
     if (status == TD_OK)
         status = load_f32(model,
-                          model->architecture->encoder ? "attention.layer_norm_epsilon"
-                                                       : "attention.layer_norm_rms_epsilon",
+                          model->architecture->encoder || model->architecture->layer_norm
+                              ? "attention.layer_norm_epsilon"
+                              : "attention.layer_norm_rms_epsilon",
                           true, NORM_EPSILON_MIN, 1e-1f, &model->norm_epsilon, err);
     if (status == TD_OK)
         status = load_head_sizes(model, err);

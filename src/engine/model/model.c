@@ -13,11 +13,17 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct lookup {
     struct tensor_lookup tensors;
     struct td_model *model;
+    size_t norm_count; /* of model->norms */
 };
+
+/* LayerNorms of a layer, and the last one. */
+#define LAYER_NORMS 2
+#define END_NORMS 1
 
 /* Matrices of a layer with experts (q, k, v, o, router, gate, up, down); embedding and output. */
 #define LAYER_MATRICES_MAX 8
@@ -77,6 +83,40 @@ static const float *take_vector(struct lookup *lookup, const char *name, uint32_
                : tensor_take_vector(&lookup->tensors, name, len, presence == PRESENCE_REQUIRED);
 }
 
+/* A norm of the residual stream. A LayerNorm's weights and biases are brought together. */
+static const float *take_norm(struct lookup *lookup, const char *name, enum presence presence)
+{
+    struct td_model *model = lookup->model;
+    uint32_t wide = model->embedding_size;
+    const float *weight = take_vector(lookup, name, wide, presence);
+    if (!model->architecture->layer_norm || weight == NULL)
+        return weight;
+    char bias_name[64];
+    snprintf(bias_name, sizeof bias_name, "%.*sbias", (int)(strlen(name) - strlen("weight")), name);
+    const float *bias = take_vector(lookup, bias_name, wide, PRESENCE_REQUIRED);
+    if (bias == NULL)
+        return NULL;
+    float *both = model->norms + 2 * (size_t)wide * lookup->norm_count++;
+    memcpy(both, weight, wide * sizeof *both);
+    memcpy(both + wide, bias, wide * sizeof *both);
+    return both;
+}
+
+/* F32 [rows, cols]. */
+static const float *take_floats(struct lookup *lookup, const char *name, uint32_t rows,
+                                uint32_t cols)
+{
+    const struct gguf_tensor *tensor = tensor_take(&lookup->tensors, name, true);
+    if (tensor == NULL || !tensor_has_shape(&lookup->tensors, tensor, cols, rows, 1))
+        return NULL;
+    if (tensor->type == TENSOR_F32)
+        return tensor->data;
+    lookup->tensors.status =
+        error_set(lookup->tensors.err, TD_UNSUPPORTED, "%s: tensor '%s' is not F32",
+                  gguf_path(lookup->model->gguf), name);
+    return NULL;
+}
+
 static const char *block_name(char out[static 64], uint32_t layer, const char *part)
 {
     snprintf(out, 64, "blk.%u.%s", layer, part);
@@ -88,16 +128,40 @@ static bool has_tensor(const struct lookup *lookup, const char *name)
     return gguf_find_tensor(lookup->model->gguf, name) != NULL;
 }
 
+static void take_short_conv(struct lookup *lookup, uint32_t index)
+{
+    struct td_model *model = lookup->model;
+    struct layer *layer = &model->layers[index];
+    uint32_t wide = model->embedding_size;
+    char name[64];
+    const struct part parts[] = {{wide, &layer->k}, {wide, &layer->q}, {wide, &layer->v}};
+    take_fused(lookup, block_name(name, index, "shortconv.in_proj.weight"), wide, parts, 3);
+    take_matrix(lookup, block_name(name, index, "shortconv.out_proj.weight"), wide, wide,
+                &layer->o);
+    layer->conv = take_floats(lookup, block_name(name, index, "shortconv.conv.weight"), wide,
+                              model->conv_width);
+}
+
 static void take_attention(struct lookup *lookup, uint32_t index)
 {
     struct td_model *model = lookup->model;
     const struct architecture *traits = model->architecture;
     struct layer *layer = &model->layers[index];
     uint32_t wide = model->embedding_size, head = model->head_size;
-    uint32_t q_rows = model->head_count * head, kv_rows = model->kv_head_count * head;
+    uint32_t q_rows = layer->head_count * head, kv_rows = layer->kv_head_count * head;
     char name[64];
-    layer->attention_norm = take_vector(lookup, block_name(name, index, "attn_norm.weight"), wide,
-                                        traits->no_pre_norms ? PRESENCE_NEVER : PRESENCE_REQUIRED);
+    if (q_rows == 0 && !traits->short_conv)
+        return; /* a pruned layer without attention */
+    layer->attention_norm = take_norm(lookup, block_name(name, index, "attn_norm.weight"),
+                                      traits->no_pre_norms ? PRESENCE_NEVER : PRESENCE_REQUIRED);
+    if (kv_rows == 0 && traits->short_conv) {
+        take_short_conv(lookup, index);
+        return;
+    }
+    if (kv_rows == 0) { /* one matrix is left of the attention */
+        take_matrix(lookup, block_name(name, index, "attn_output.weight"), wide, wide, &layer->o);
+        return;
+    }
     if (traits->fused && has_tensor(lookup, block_name(name, index, "attn_qkv.weight"))) {
         const struct part parts[] = {
             {q_rows, &layer->q}, {kv_rows, &layer->k}, {kv_rows, &layer->v}};
@@ -120,48 +184,35 @@ static void take_attention(struct lookup *lookup, uint32_t index)
     layer->o_bias = take_vector(lookup, block_name(name, index, "attn_output.bias"), wide,
                                 required ? PRESENCE_REQUIRED : PRESENCE_NEVER);
     layer->sinks =
-        take_vector(lookup, block_name(name, index, "attn_sinks.weight"), model->head_count,
+        take_vector(lookup, block_name(name, index, "attn_sinks.weight"), layer->head_count,
                     traits->sinks ? PRESENCE_REQUIRED : PRESENCE_NEVER);
     layer->attention_output_norm = take_vector(
         lookup, block_name(name, index, "post_attention_norm.weight"), wide, traits->post_norm);
-}
-
-/* The biases of all experts: F32 [experts, len]. */
-static const float *take_expert_biases(struct lookup *lookup, const char *name, uint32_t len)
-{
-    const struct gguf_tensor *tensor = tensor_take(&lookup->tensors, name, true);
-    if (tensor == NULL ||
-        !tensor_has_shape(&lookup->tensors, tensor, len, lookup->model->expert_count, 1))
-        return NULL;
-    if (tensor->type != TENSOR_F32) {
-        lookup->tensors.status =
-            error_set(lookup->tensors.err, TD_UNSUPPORTED, "%s: tensor '%s' is not F32",
-                      gguf_path(lookup->model->gguf), name);
-        return NULL;
-    }
-    return tensor->data;
 }
 
 static void take_layer_experts(struct lookup *lookup, uint32_t index)
 {
     struct td_model *model = lookup->model;
     struct layer *layer = &model->layers[index];
-    uint32_t wide = model->embedding_size, ffn = model->ffn_size, count = model->expert_count;
+    uint32_t wide = model->embedding_size, ffn = layer->ffn_size, count = model->expert_count;
     char name[64];
     take_matrix(lookup, block_name(name, index, "ffn_gate_inp.weight"), count, wide,
                 &layer->router);
     take_experts(lookup, block_name(name, index, "ffn_gate_exps.weight"), ffn, wide, &layer->gate);
     take_experts(lookup, block_name(name, index, "ffn_up_exps.weight"), ffn, wide, &layer->up);
     take_experts(lookup, block_name(name, index, "ffn_down_exps.weight"), wide, ffn, &layer->down);
+    if (model->architecture->sigmoid_router)
+        layer->router_bias = take_vector(lookup, block_name(name, index, "exp_probs_b.bias"), count,
+                                         PRESENCE_REQUIRED);
     if (!model->architecture->all_biases)
         return;
     layer->router_bias =
         take_vector(lookup, block_name(name, index, "ffn_gate_inp.bias"), count, PRESENCE_REQUIRED);
     layer->gate_bias =
-        take_expert_biases(lookup, block_name(name, index, "ffn_gate_exps.bias"), ffn);
-    layer->up_bias = take_expert_biases(lookup, block_name(name, index, "ffn_up_exps.bias"), ffn);
+        take_floats(lookup, block_name(name, index, "ffn_gate_exps.bias"), count, ffn);
+    layer->up_bias = take_floats(lookup, block_name(name, index, "ffn_up_exps.bias"), count, ffn);
     layer->down_bias =
-        take_expert_biases(lookup, block_name(name, index, "ffn_down_exps.bias"), wide);
+        take_floats(lookup, block_name(name, index, "ffn_down_exps.bias"), count, wide);
 }
 
 static void take_ffn(struct lookup *lookup, uint32_t index)
@@ -169,14 +220,16 @@ static void take_ffn(struct lookup *lookup, uint32_t index)
     struct td_model *model = lookup->model;
     const struct architecture *traits = model->architecture;
     struct layer *layer = &model->layers[index];
-    uint32_t wide = model->embedding_size, ffn = model->ffn_size;
+    uint32_t wide = model->embedding_size, ffn = layer->ffn_size;
     char name[64];
+    if (ffn == 0)
+        return;
     const char *norm = traits->ffn_norm_renamed ? "post_attention_norm.weight" : "ffn_norm.weight";
-    layer->ffn_norm = take_vector(lookup, block_name(name, index, norm), wide,
-                                  traits->no_pre_norms ? PRESENCE_NEVER : PRESENCE_REQUIRED);
+    layer->ffn_norm = take_norm(lookup, block_name(name, index, norm),
+                                traits->no_pre_norms ? PRESENCE_NEVER : PRESENCE_REQUIRED);
     layer->ffn_output_norm = take_vector(lookup, block_name(name, index, "post_ffw_norm.weight"),
                                          wide, traits->post_norm);
-    if (model->expert_count != 0) {
+    if (model->expert_count != 0 && index >= model->dense_count) {
         take_layer_experts(lookup, index);
         return;
     }
@@ -195,8 +248,11 @@ static void take_ends(struct lookup *lookup)
     struct td_model *model = lookup->model;
     take_matrix(lookup, "token_embd.weight", model->vocab_count, model->embedding_size,
                 &model->embedding);
-    model->output_norm =
-        take_vector(lookup, "output_norm.weight", model->embedding_size, PRESENCE_REQUIRED);
+    /* The file of a model with short convolutions calls it so. */
+    const char *norm = has_tensor(lookup, "output_norm.weight") || !model->architecture->short_conv
+                           ? "output_norm.weight"
+                           : "token_embd_norm.weight";
+    model->output_norm = take_norm(lookup, norm, PRESENCE_REQUIRED);
     const struct gguf_tensor *output = tensor_take(&lookup->tensors, "output.weight", false);
     if (output == NULL &&
         lookup->tensors.status == TD_OK) /* tied, but adapters see a matrix of its own */
@@ -223,7 +279,11 @@ enum td_status model_load(struct td_model *model, struct td_error *err)
     model->layers = calloc(model->layer_count, sizeof *model->layers);
     model->matrices =
         calloc(model->layer_count * LAYER_MATRICES_MAX + END_MATRICES, sizeof *model->matrices);
-    if (model->layers == NULL || model->matrices == NULL)
+    if (model->architecture->layer_norm)
+        model->norms = calloc((model->layer_count * LAYER_NORMS + END_NORMS) * 2,
+                              model->embedding_size * sizeof *model->norms);
+    if (model->layers == NULL || model->matrices == NULL ||
+        (model->norms == NULL && model->architecture->layer_norm))
         return error_set(err, TD_NO_MEMORY, "%s: no memory for %u layers", gguf_path(model->gguf),
                          model->layer_count);
     status = model_load_layer_kinds(model, err);

@@ -37,19 +37,27 @@ struct matrix {
  * sessions whose context is larger than long_rope_from. */
 enum rope_kind { ROPE_GLOBAL, ROPE_LOCAL, ROPE_LONG, ROPE_KIND_COUNT, ROPE_NONE };
 
-/* Vectors are F32; NULL where the architecture has none. */
+/* Vectors are F32; NULL where the architecture has none. Of a block that the layer does not have,
+ * the matrices have no rows. */
 struct layer {
+    uint32_t head_count, kv_head_count;
+    uint32_t kv_head_first; /* of the kv heads of all layers */
+    uint32_t ffn_size;
     const float *attention_norm; /* [embedding] */
     struct weight q;             /* [heads * head_size, embedding] */
     struct weight k, v;          /* [kv_heads * head_size, embedding] */
     struct weight o;             /* [embedding, heads * head_size] */
+    /* A short convolution: q, k, v, o are [embedding, embedding] and mean C, B, x and the output
+     * (short_conv.h). NULL = the layer has none. */
+    const float *conv;   /* [embedding, model->conv_width] */
+    uint32_t conv_index; /* of the model's convolutions */
     const float *q_bias, *k_bias, *v_bias, *o_bias;
     const float *q_norm, *k_norm;       /* [head_size], or of all heads together */
     const float *sinks;                 /* [heads] */
     const float *attention_output_norm; /* [embedding] */
     const float *ffn_norm;              /* [embedding] */
     struct weight router;               /* [experts, embedding]; rows 0 = no experts */
-    const float *router_bias;           /* [experts] */
+    const float *router_bias;           /* [experts]; of a sigmoid_router only to choose */
     const float *gate_bias, *up_bias;   /* [experts, ffn] */
     const float *down_bias;             /* [experts, embedding] */
     struct weight gate, up;             /* [ffn, embedding], of one expert */
@@ -67,9 +75,15 @@ struct td_model {
     bool vocab_only;
 
     uint32_t context_size, layer_count, embedding_size, vocab_count;
+    /* Of the layer that has most; a layer's own numbers are in struct layer. */
     uint32_t ffn_size; /* of one expert if there are experts */
     uint32_t head_count, kv_head_count, head_size;
+    uint32_t group_max;              /* query heads that share a kv head */
+    uint32_t query_width, key_width; /* rows of q, and of k or v */
+    uint32_t kv_head_total;          /* of all layers together */
+    uint32_t conv_count, conv_width; /* short convolutions, and the positions that one sees */
     uint32_t expert_count, expert_used_count; /* 0 = no experts */
+    uint32_t dense_count, dense_ffn_size;     /* first layers, without experts beside others' */
     float norm_epsilon;
     float attention_scale;                              /* factor on q.k */
     float embedding_scale, residual_scale, logit_scale; /* factors, 1 = none */
@@ -82,6 +96,7 @@ struct td_model {
     struct weight output;    /* [vocab, embedding]; the embedding when tied */
     const float *output_norm;
     struct layer *layers;
+    float *norms; /* LayerNorms: [2, embedding] each, weights and then biases; layers point here */
     struct bert *encoder;    /* instead of layers and output; NULL for decoders */
     struct matrix *matrices; /* [matrix_count], by weight.number */
     uint32_t matrix_count;
@@ -102,7 +117,7 @@ TD_MUST_CHECK enum td_status model_load(struct td_model *model, struct td_error 
 /* Reads the hyperparameters alone. With vocab_only they may be absent. */
 TD_MUST_CHECK enum td_status model_load_hyperparameters(struct td_model *model,
                                                         struct td_error *err);
-/* Sets rope and window of each of model->layers, which must be set. */
+/* Sets rope, window, heads and sizes of each of model->layers, which must be set. */
 TD_MUST_CHECK enum td_status model_load_layer_kinds(struct td_model *model, struct td_error *err);
 
 /* Renders `input` with model->jinja, which must be set, and tokenizes the text. The BOS and EOS

@@ -235,6 +235,7 @@ void td_model_close(struct td_model *model)
     free(model->token_index);
     free(model->weight_users);
     free(model->layers);
+    free(model->norms);
     free(model->encoder);
     free(model->matrices);
     heads_free(model->heads);

@@ -105,23 +105,15 @@ static uint64_t position_bytes(const struct kv_pool *pool)
     planes_of(pool, planes);
     for (int i = 0; i < PLANES; i++)
         bytes += planes[i].rows * planes[i].unit_bytes;
-    return bytes * pool->model->layer_count * pool->model->kv_head_count +
-           heads_kept_width(pool->model) * sizeof(float);
+    return bytes * pool->model->kv_head_total + pool->kept_floats * sizeof(float);
 }
 
 /* Where position `begin` of one row of a plane is. */
-static uint8_t *row_at(const struct sequence *sequence, uint32_t page, uint32_t layer,
-                       uint32_t head, const struct plane *plane, size_t row, uint32_t begin)
+static uint8_t *row_at(const struct sequence *sequence, uint32_t page, uint32_t head,
+                       const struct plane *plane, size_t row, uint32_t begin)
 {
-    return kv_page_keys(sequence->pool, sequence->pages[page], layer, head) + plane->offset +
+    return kv_page_head(sequence->pool, sequence->pages[page], head) + plane->offset +
            (row * KV_PAGE_TOKENS + begin % KV_PAGE_TOKENS) * plane->unit_bytes;
-}
-
-/* The numbers that the probe keeps of one page, from position `begin` on. */
-static uint8_t *kept_at(const struct sequence *sequence, uint32_t page, uint32_t begin)
-{
-    return (uint8_t *)(kv_page_kept(sequence->pool, sequence->pages[page]) +
-                       (size_t)(begin % KV_PAGE_TOKENS) * heads_kept_width(sequence->model));
 }
 
 /* Copies positions [begin, end) from `in` to the pages, or from the pages to `out`. One of `in` and
@@ -135,13 +127,11 @@ static void copy_positions(const struct sequence *sequence, uint32_t begin, uint
     for (uint32_t to; begin < end; begin = to) {
         uint32_t page = begin / KV_PAGE_TOKENS, page_end = (page + 1) * KV_PAGE_TOKENS;
         to = page_end < end ? page_end : end;
-        for (uint32_t i = 0; i < model->layer_count * model->kv_head_count * PLANES; i++) {
+        for (uint32_t i = 0; i < model->kv_head_total * PLANES; i++) {
             const struct plane *plane = &planes[i % PLANES];
-            uint32_t head = i / PLANES % model->kv_head_count;
             size_t length = (to - begin) * plane->unit_bytes;
             for (size_t row = 0; row < plane->rows; row++) {
-                uint8_t *at = row_at(sequence, page, i / PLANES / model->kv_head_count, head, plane,
-                                     row, begin);
+                uint8_t *at = row_at(sequence, page, i / PLANES, plane, row, begin);
                 memcpy(out ? out : at, out ? at : in, length);
                 if (out)
                     out += length;
@@ -149,10 +139,10 @@ static void copy_positions(const struct sequence *sequence, uint32_t begin, uint
                     in += length;
             }
         }
-        size_t kept = (to - begin) * heads_kept_width(model) * sizeof(float);
+        size_t kept = (to - begin) * sequence->pool->kept_floats * sizeof(float);
         if (kept == 0)
             continue;
-        uint8_t *at = kept_at(sequence, page, begin);
+        void *at = kv_page_kept(sequence->pool, sequence->pages[page], begin);
         memcpy(out ? out : at, out ? at : in, kept);
         out = out ? out + kept : NULL;
         in = in ? in + kept : NULL;

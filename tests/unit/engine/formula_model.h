@@ -46,7 +46,13 @@ static inline void formula_keys(struct gguf_builder *builder, const struct json 
         snprintf(key, sizeof key, "%s.%s", arch, name);
         if (json_kind_of(value) == JSON_KIND_TEXT)
             builder_string(builder, key, json_cstr(value));
-        else if (json_kind_of(value) == JSON_KIND_INT)
+        else if (json_kind_of(value) == JSON_KIND_ARRAY) {
+            builder_array(builder, key, GGUF_I32, json_count(value));
+            for (size_t i = 0; i < json_count(value); i++) {
+                int32_t number = (int32_t)json_int(json_at(value, i), 0);
+                buf_append(&builder->pairs, &number, sizeof number);
+            }
+        } else if (json_kind_of(value) == JSON_KIND_INT)
             builder_u32(builder, key, (uint32_t)json_int(value, 0));
         else
             builder_f32(builder, key, (float)json_number(value, 0));

@@ -4,284 +4,18 @@
 #include "engine/model/architecture.h"
 #include "engine/session/session.h"
 
-#include "tiny_model.h"
+#include "architecture_model.h"
 #include "variants.h"
 
 #include <math.h>
 
-enum { IDS = 90, LAYERS = 4, WINDOW = 16, EXPERTS = 4, EXPERTS_USED = 2, ORIGINAL_CONTEXT = 128 };
+enum { IDS = 90 };
 
 static const char *const names[] = {"llama",      "qwen2",    "qwen3",   "qwen3moe",      "gemma",
                                     "gemma2",     "gemma3",   "phi3",    "smollm3",       "granite",
                                     "granitemoe", "olmo2",    "exaone4", "hunyuan-dense", "glm4",
-                                    "ernie4_5",   "seed_oss", "gpt-oss"};
-
-/* One change of the architecture's usual model. */
-struct spec {
-    const char *architecture;
-    const char *drop;   /* key (without the architecture) or tensor that is left out */
-    const char *number; /* key that is added, with this value */
-    uint32_t value;
-    const char *real; /* the same as float */
-    float real_value;
-    const char *text; /* the same as string "longrope" */
-    /* windows of the layers; 0 = the architecture's default */
-    uint32_t pattern_count;
-    bool all_local;
-    uint32_t layers;    /* 0 = LAYERS */
-    uint32_t head_size; /* 0 = TINY_WIDE / TINY_HEADS */
-    bool rope_off;
-    bool split;                     /* phi3: q, k, v and gate, up as tensors of their own */
-    bool same_experts;              /* all experts have the first one's weights */
-    float short_factor, far_factor; /* rope factors; 0 = no such tensor */
-    uint32_t more_rows;             /* of ffn_down */
-};
-
-static bool dropped(const struct spec *spec, const char *name)
-{
-    return (spec->drop && strcmp(spec->drop, name) == 0) ||
-           (spec->number && strcmp(spec->number, name) == 0) ||
-           (spec->real && strcmp(spec->real, name) == 0);
-}
-
-static const char *full_key(const struct spec *spec, const char *key, char out[static 96])
-{
-    snprintf(out, 96, "%s.%s", spec->architecture, key);
-    return out;
-}
-
-static uint32_t layers_of(const struct spec *spec)
-{
-    return spec->layers ? spec->layers : LAYERS;
-}
-
-static uint32_t head_of(const struct spec *spec)
-{
-    return spec->head_size ? spec->head_size : TINY_WIDE / TINY_HEADS;
-}
-
-static void put_number(struct gguf_builder *builder, const struct spec *spec, const char *key,
-                       uint32_t value)
-{
-    char name[96];
-    if (!dropped(spec, key))
-        builder_u32(builder, full_key(spec, key, name), value);
-}
-
-static void put_real(struct gguf_builder *builder, const struct spec *spec, const char *key,
-                     float value)
-{
-    char name[96];
-    if (!dropped(spec, key))
-        builder_f32(builder, full_key(spec, key, name), value);
-}
-
-static void put_pattern(struct gguf_builder *builder, const struct spec *spec)
-{
-    char name[96];
-    if (spec->pattern_count == 0)
-        return;
-    builder_array(builder, full_key(spec, "attention.sliding_window_pattern", name), GGUF_BOOL,
-                  spec->pattern_count);
-    for (uint32_t i = 0; i < spec->pattern_count; i++)
-        buf_append_char(&builder->pairs, spec->all_local || i % 2 == 0);
-}
-
-static void put_keys(struct gguf_builder *builder, const struct spec *spec,
-                     const struct architecture *traits)
-{
-    char name[96];
-    builder_string(builder, "general.architecture", spec->architecture);
-    put_number(builder, spec, "context_length", TINY_CONTEXT);
-    put_number(builder, spec, "block_count", layers_of(spec));
-    put_number(builder, spec, "embedding_length", TINY_WIDE);
-    put_number(builder, spec, "feed_forward_length", TINY_FFN);
-    put_number(builder, spec, "attention.head_count", TINY_HEADS);
-    put_number(builder, spec, "attention.head_count_kv", TINY_KV_HEADS);
-    put_real(builder, spec, "attention.layer_norm_rms_epsilon", 1e-5f);
-    if (spec->head_size) {
-        put_number(builder, spec, "attention.key_length", spec->head_size);
-        put_number(builder, spec, "attention.value_length", spec->head_size);
-    }
-    if (spec->rope_off)
-        builder_bool(builder, full_key(spec, "rope.scaling.finetuned", name), false);
-    if (traits->window_period) {
-        put_number(builder, spec, "attention.sliding_window", WINDOW);
-        put_pattern(builder, spec);
-    }
-    if (traits->soft_caps)
-        put_real(builder, spec, "final_logit_softcapping", 5.0f);
-    if (traits->attention_cap > 0)
-        put_real(builder, spec, "attn_logit_softcapping", 3.0f);
-    if (traits->scales) {
-        put_real(builder, spec, "embedding_scale", 2.0f);
-        put_real(builder, spec, "residual_scale", 0.7f);
-        put_real(builder, spec, "attention.scale", 0.3f);
-        put_real(builder, spec, "logit_scale", 0.5f);
-    }
-    if (traits->experts == PRESENCE_REQUIRED) {
-        put_number(builder, spec, "expert_count", EXPERTS);
-        put_number(builder, spec, "expert_used_count", EXPERTS_USED);
-        put_number(builder, spec, "expert_feed_forward_length", TINY_FFN);
-    }
-    put_number(builder, spec, "rope.scaling.original_context_length", ORIGINAL_CONTEXT);
-    if (spec->number)
-        builder_u32(builder, full_key(spec, spec->number, name), spec->value);
-    if (spec->real)
-        builder_f32(builder, full_key(spec, spec->real, name), spec->real_value);
-    if (spec->text)
-        builder_string(builder, full_key(spec, spec->text, name), "longrope");
-}
-
-struct maker {
-    struct gguf_builder *builder;
-    const struct spec *spec;
-    struct rng rng;
-    unsigned layer;
-};
-
-static void put_matrix(struct maker *maker, const char *part, uint64_t rows, uint64_t cols)
-{
-    char name[64];
-    snprintf(name, sizeof name, "blk.%u.%s.weight", maker->layer, part);
-    if (!dropped(maker->spec, name))
-        builder_tensor(maker->builder, name, rows, cols, 0.4f, &maker->rng);
-}
-
-static void put_vector(struct maker *maker, const char *part, uint64_t len)
-{
-    char name[64];
-    snprintf(name, sizeof name, "blk.%u.%s", maker->layer, part);
-    if (!dropped(maker->spec, name))
-        builder_tensor(maker->builder, name, 0, len, 0.8f, NULL);
-}
-
-static void put_experts(struct maker *maker, const char *part, uint64_t rows, uint64_t cols)
-{
-    char name[64];
-    uint64_t dims[3] = {cols, rows, EXPERTS};
-    struct gguf_builder *builder = maker->builder;
-    snprintf(name, sizeof name, "blk.%u.%s.weight", maker->layer, part);
-    builder_pad(&builder->data);
-    builder_entry(builder, name, TENSOR_F32, 3, dims, builder->data.len);
-    struct rng first = maker->rng;
-    for (int e = 0; e < EXPERTS; e++) {
-        if (maker->spec->same_experts)
-            maker->rng = first;
-        for (uint64_t i = 0; i < rows * cols; i++) {
-            float value = (float)(rng_double(&maker->rng) * 2 - 1) * 0.4f;
-            buf_append(&builder->data, &value, sizeof value);
-        }
-    }
-}
-
-static void put_biases(struct maker *maker, const char *part, uint64_t len)
-{
-    char name[64];
-    snprintf(name, sizeof name, "blk.%u.%s", maker->layer, part);
-    if (!dropped(maker->spec, name))
-        builder_tensor(maker->builder, name, EXPERTS, len, 0.4f, &maker->rng);
-}
-
-static void put_attention(struct maker *maker, const struct architecture *traits)
-{
-    uint64_t head = head_of(maker->spec), kv = head * TINY_KV_HEADS, q = head * TINY_HEADS;
-    if (!traits->no_pre_norms)
-        put_vector(maker, "attn_norm.weight", TINY_WIDE);
-    if (traits->fused && !maker->spec->split) {
-        put_matrix(maker, "attn_qkv", q + 2 * kv, TINY_WIDE);
-    } else {
-        put_matrix(maker, "attn_q", q, TINY_WIDE);
-        put_matrix(maker, "attn_k", kv, TINY_WIDE);
-        put_matrix(maker, "attn_v", kv, TINY_WIDE);
-    }
-    put_matrix(maker, "attn_output", TINY_WIDE, q);
-    if (traits->qkv_bias == PRESENCE_REQUIRED) {
-        put_vector(maker, "attn_q.bias", q);
-        put_vector(maker, "attn_k.bias", kv);
-        put_vector(maker, "attn_v.bias", kv);
-    }
-    if (traits->qk_norm == PRESENCE_REQUIRED) {
-        put_vector(maker, "attn_q_norm.weight", traits->qk_norm_whole ? q : head);
-        put_vector(maker, "attn_k_norm.weight", traits->qk_norm_whole ? kv : head);
-    }
-    if (traits->all_biases)
-        put_vector(maker, "attn_output.bias", TINY_WIDE);
-    if (traits->sinks)
-        put_vector(maker, "attn_sinks.weight", TINY_HEADS);
-    if (traits->post_norm == PRESENCE_REQUIRED)
-        put_vector(maker, "post_attention_norm.weight", TINY_WIDE);
-}
-
-static void put_ffn(struct maker *maker, const struct architecture *traits)
-{
-    if (!traits->no_pre_norms)
-        put_vector(maker,
-                   traits->ffn_norm_renamed ? "post_attention_norm.weight" : "ffn_norm.weight",
-                   TINY_WIDE);
-    if (traits->post_norm == PRESENCE_REQUIRED)
-        put_vector(maker, "post_ffw_norm.weight", TINY_WIDE);
-    if (traits->all_biases) {
-        put_vector(maker, "ffn_gate_inp.bias", EXPERTS);
-        put_biases(maker, "ffn_gate_exps.bias", TINY_FFN);
-        put_biases(maker, "ffn_up_exps.bias", TINY_FFN);
-        put_biases(maker, "ffn_down_exps.bias", TINY_WIDE);
-    }
-    if (traits->experts == PRESENCE_REQUIRED) {
-        put_experts(maker, "ffn_gate_exps", TINY_FFN, TINY_WIDE);
-        put_experts(maker, "ffn_up_exps", TINY_FFN, TINY_WIDE);
-        put_experts(maker, "ffn_down_exps", TINY_WIDE, TINY_FFN);
-        struct rng before = maker->rng; /* so that a dense model has the same weights */
-        put_matrix(maker, "ffn_gate_inp", EXPERTS, TINY_WIDE);
-        maker->rng = before;
-        return;
-    }
-    if (traits->fused && !maker->spec->split) {
-        put_matrix(maker, "ffn_up", 2 * TINY_FFN, TINY_WIDE);
-    } else {
-        put_matrix(maker, "ffn_gate", TINY_FFN, TINY_WIDE);
-        put_matrix(maker, "ffn_up", TINY_FFN, TINY_WIDE);
-    }
-    put_matrix(maker, "ffn_down", TINY_WIDE + maker->spec->more_rows, TINY_FFN);
-}
-
-/* Where the directory of tensors begins; the architecture's keys are at the front of the file. */
-static size_t build(const struct spec *spec, struct buf *file)
-{
-    struct gguf_builder builder;
-    const struct architecture *traits = architecture_find(str_from(spec->architecture));
-    uint64_t pairs = head_of(spec) / 2;
-    builder_init(&builder);
-    put_keys(&builder, spec, traits);
-    tiny_vocabulary(&builder);
-    struct maker maker = {.builder = &builder, .spec = spec};
-    rng_init(&maker.rng, 3);
-    builder_tensor(&builder, "token_embd.weight", TINY_VOCAB, TINY_WIDE, 0.6f, &maker.rng);
-    builder_tensor(&builder, "output_norm.weight", 0, TINY_WIDE, 1.0f, NULL);
-    if (spec->short_factor != 0)
-        builder_tensor(&builder, "rope_factors_short.weight", 0, pairs, spec->short_factor, NULL);
-    if (spec->far_factor != 0)
-        builder_tensor(&builder, "rope_factors_long.weight", 0, pairs, spec->far_factor, NULL);
-    for (maker.layer = 0; maker.layer < layers_of(spec); maker.layer++) {
-        put_attention(&maker, traits);
-        put_ffn(&maker, traits);
-    }
-    builder_finish(&builder, file);
-    size_t directory = 24 + builder.pairs.len;
-    builder_deinit(&builder);
-    return directory;
-}
-
-static struct td_model *make(const struct spec *spec, enum td_cpu cpu, struct td_error *err)
-{
-    struct buf file;
-    struct td_model_options options = {.cpu = cpu};
-    build(spec, &file);
-    *err = (struct td_error){0};
-    struct td_model *model = tiny_open(&file, &options, err);
-    buf_deinit(&file);
-    return model;
-}
+                                    "ernie4_5",   "seed_oss", "gpt-oss", "stablelm",      "lfm2",
+                                    "lfm2moe",    "openelm",  "deci"};
 
 static struct td_model *make_good(const struct spec *spec)
 {
@@ -345,7 +79,8 @@ static void test_every_architecture_gives_the_same_numbers_however_it_is_cut(voi
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
         for (const struct variant *v = NULL; (v = variant_next(v, names[n])) != NULL;) {
             struct td_error err;
-            struct td_model *model = make(&(struct spec){.architecture = names[n]}, v->cpu, &err);
+            struct spec spec = usual_spec(names[n]);
+            struct td_model *model = make(&spec, v->cpu, &err);
             REQUIRE(model != NULL);
             run(model, ids, 0, 1, IDS, one);
             for (size_t i = 0; i < IDS * TINY_VOCAB; i++)
@@ -499,6 +234,20 @@ static void test_wrong_experts_are_refused(void)
     expect_refused(spec, TD_CORRUPT, "ffn_gate_exps.weight' is [64, 96, 4, 1]");
     spec = (struct spec){.architecture = "qwen3moe", .drop = "expert_used_count"};
     expect_refused(spec, TD_CORRUPT, "expert_used_count: missing");
+    struct spec mixed = usual_spec("lfm2moe");
+    mixed.number = "leading_dense_block_count";
+    mixed.value = LAYERS + 1;
+    expect_refused(mixed, TD_CORRUPT, "leading_dense_block_count: not a number of layers");
+    mixed.value = 2; /* one more than has dense tensors */
+    expect_refused(mixed, TD_CORRUPT, "'blk.1.ffn_gate.weight' is missing");
+    mixed.number = "expert_gating_func";
+    mixed.value = 1;
+    expect_refused(mixed, TD_UNSUPPORTED, "expert_gating_func 1");
+    mixed = usual_spec("lfm2moe");
+    mixed.drop = "feed_forward_length";
+    expect_refused(mixed, TD_CORRUPT, "feed_forward_length: missing");
+    mixed.drop = "blk.1.exp_probs_b.bias";
+    expect_refused(mixed, TD_CORRUPT, "'blk.1.exp_probs_b.bias' is missing");
 }
 
 static void test_wrong_windows_caps_and_scales_are_refused(void)
@@ -551,6 +300,66 @@ static void test_wrong_rope_factors_and_fused_rows_are_refused(void)
     expect_refused((struct spec){.architecture = "llama", .more_rows = 1}, TD_CORRUPT, "ffn_down");
 }
 
+static void test_an_array_of_equal_sizes_is_the_number(void)
+{
+    static const int32_t heads[] = {4, 4, 4, 4}, kv[] = {2, 2, 2, 2}, ffn[] = {96, 96, 96, 96};
+    run_model(&(struct spec){.architecture = "llama"}, ids, 0, one);
+    run_model(&(struct spec){.architecture = "llama", .heads = heads, .kv_heads = kv, .ffn = ffn},
+              ids, 0, other);
+    CHECK(memcmp(one, other, sizeof one) == 0);
+}
+
+static void test_wrong_sizes_of_layers_are_refused(void)
+{
+    static const int32_t good[] = {2, 2, 2, 2, 2}, gap[] = {2, 0, 2, 2}, none[] = {0, 0, 0, 0},
+                         odd[] = {4, 3, 4, 4}, less[] = {4, 4, -1, 4}, many[] = {4, 4, 4, 1025};
+    struct spec llama = {.architecture = "llama", .kv_heads = good}, spec = llama;
+    spec.each_count = LAYERS + 1;
+    expect_refused(spec, TD_CORRUPT, "attention.head_count_kv: not a number or one 32-bit integer");
+    spec = llama;
+    spec.each_type = GGUF_F32;
+    expect_refused(spec, TD_CORRUPT, "attention.head_count_kv: not a number or one 32-bit integer");
+    llama.kv_heads = gap;
+    expect_refused(llama, TD_UNSUPPORTED, "layer 1 has 4 heads and 0 key-value heads");
+    llama.kv_heads = less;
+    expect_refused(llama, TD_CORRUPT, "attention.head_count_kv[2]: 4294967295 is not in [0, 1024]");
+    llama.kv_heads = many;
+    expect_refused(llama, TD_CORRUPT, "attention.head_count_kv[3]: 1025 is not in [0, 1024]");
+    llama.kv_heads = none;
+    expect_refused(llama, TD_CORRUPT, "attention.head_count_kv: 0 in every layer");
+    llama.kv_heads = good;
+    llama.heads = odd;
+    expect_refused(llama, TD_CORRUPT, "3 heads cannot share 2 key-value heads");
+    llama.heads = NULL;
+    llama.ffn = gap;
+    expect_refused(llama, TD_UNSUPPORTED, "layer 1 has no feed-forward block");
+    expect_refused((struct spec){.architecture = "qwen3moe", .ffn = good}, TD_UNSUPPORTED,
+                   "feed_forward_length of each layer, with experts");
+    expect_refused((struct spec){.architecture = "deci", .heads = gap, .kv_heads = none},
+                   TD_CORRUPT, "0 in every layer");
+    static const int32_t first[] = {2, 0, 0, 0}, second[] = {0, 2, 0, 0};
+    expect_refused((struct spec){.architecture = "deci", .heads = first, .kv_heads = second},
+                   TD_UNSUPPORTED, "no layer has attention");
+}
+
+static void test_wrong_short_convolutions_are_refused(void)
+{
+    struct spec lfm2 = usual_spec("lfm2"), spec = lfm2;
+    spec.drop = "shortconv.l_cache";
+    expect_refused(spec, TD_CORRUPT, "shortconv.l_cache: missing");
+    spec = lfm2;
+    spec.number = "shortconv.l_cache";
+    expect_refused(spec, TD_CORRUPT, "shortconv.l_cache: 0 is not in [1, 16]");
+    spec.value = 4;
+    expect_refused(spec, TD_CORRUPT,
+                   "shortconv.conv.weight' is [3, 64, 1, 1], expected [4, 64, 1]");
+    spec = lfm2;
+    spec.drop = "blk.2.shortconv.in_proj.weight";
+    expect_refused(spec, TD_CORRUPT, "'blk.2.shortconv.in_proj.weight' is missing");
+    expect_refused((struct spec){.architecture = "stablelm", .drop = "blk.1.ffn_norm.bias"},
+                   TD_CORRUPT, "'blk.1.ffn_norm.bias' is missing");
+}
+
 /* One bit of the keys or of the directory is wrong: the file is refused, or it runs. */
 static void test_damaged_files_are_refused_or_run(void)
 {
@@ -559,8 +368,9 @@ static void test_damaged_files_are_refused_or_run(void)
     size_t refused = 0, ran = 0;
     rng_init(&rng, 11);
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-        struct spec spec = {.architecture = names[n], .pattern_count = n % 2 ? LAYERS : 0};
+        struct spec spec = usual_spec(names[n]);
         struct buf file;
+        spec.pattern_count = n % 2 ? LAYERS : 0;
         size_t directory = build(&spec, &file);
         for (int i = 0; i < DAMAGES; i++) {
             char *at = file.data + (i % 2 ? directory : 24) + rng_below(&rng, KEYS_BYTES);
@@ -599,6 +409,9 @@ int main(void)
     RUN(test_wrong_experts_are_refused);
     RUN(test_wrong_windows_caps_and_scales_are_refused);
     RUN(test_wrong_rope_factors_and_fused_rows_are_refused);
+    RUN(test_an_array_of_equal_sizes_is_the_number);
+    RUN(test_wrong_sizes_of_layers_are_refused);
+    RUN(test_wrong_short_convolutions_are_refused);
     RUN(test_damaged_files_are_refused_or_run);
     return test_finish();
 }
