@@ -16,6 +16,7 @@
 
 #define CONFIG_BYTES_MAX ((size_t)16 << 20)
 #define NUMBER_MAX 2147483647.0
+#define LAYERS_MAX 1024 /* the engine's */
 
 struct folder {
     const char *path;
@@ -139,9 +140,7 @@ static const struct {
     {"num_hidden_layers", "block_count", true, true},
     {"max_position_embeddings", "context_length", true, true},
     {"hidden_size", "embedding_length", true, true},
-    {"intermediate_size", "feed_forward_length", true, true},
-    {"num_attention_heads", "attention.head_count", true, true},
-    {"rms_norm_eps", "attention.layer_norm_rms_epsilon", false, true},
+    {"conv_L_cache", "shortconv.l_cache", true, false},
     {"head_dim", "attention.key_length", true, false},
     {"head_dim", "attention.value_length", true, false},
     {"attn_logit_softcapping", "attn_logit_softcapping", false, false},
@@ -152,6 +151,73 @@ static const struct {
     {"attention_multiplier", "attention.scale", false, false},
 };
 
+static enum td_status bad_number(const char *name, struct td_error *err)
+{
+    return error_set(err, TD_CORRUPT, "config.json: %s is no positive number", name);
+}
+
+/* A size that pruned models have anew in each layer: the rows of a matrix, in `unit`. One number if
+ * all layers have the same, an array otherwise; `all` if no layer has the matrix. */
+static enum td_status put_each(struct pairs *pairs, const char *key, const char *part, double unit,
+                               double all, struct td_error *err)
+{
+    const struct folder *folder = pairs->folder;
+    uint32_t each[LAYERS_MAX], most = 0;
+    double layers = json_number(json_get(folder->text, "num_hidden_layers"), 0);
+    bool same = true;
+    if (!(layers >= 1 && layers <= LAYERS_MAX))
+        return error_set(err, TD_CORRUPT, "config.json: num_hidden_layers is not in [1, %d]",
+                         LAYERS_MAX);
+    for (uint32_t i = 0; i < (uint32_t)layers; i++) {
+        double count = (double)hf_weights_rows(&folder->weights, i, part) / unit;
+        each[i] = count < NUMBER_MAX ? (uint32_t)count : (uint32_t)NUMBER_MAX;
+        /* Heads of which only the output is left: one matrix in place of the attention. */
+        if (each[i] == 0 && strcmp(part, "attn_q") == 0 &&
+            hf_weights_rows(&folder->weights, i, "attn_output"))
+            each[i] = (uint32_t)all;
+        same = same && each[i] == each[0];
+        most = each[i] > most ? each[i] : most;
+    }
+    bool listed = !same && !(folder->family->short_conv && strcmp(part, "attn_q") == 0);
+    all = same && most ? most : all;
+    if (!listed && (!(all > 0) || all > NUMBER_MAX))
+        return bad_number(key, err);
+    if (!listed)
+        put_number(pairs, key, all, true);
+    else
+        gguf_put_u32s(pairs->buf, key_of(pairs, key), each, (uint64_t)layers);
+    pairs->count += listed;
+    return TD_OK;
+}
+
+static enum td_status put_sizes(struct pairs *pairs, struct td_error *err)
+{
+    const struct json *config = pairs->folder->text;
+    const char *epsilon = pairs->folder->family->epsilon;
+    double heads = json_number(json_get(config, "num_attention_heads"), 0);
+    double kv_heads = json_number(json_get(config, "num_key_value_heads"), 0);
+    double unit = hf_head_size(config), value;
+    if (!(heads > 0) || heads > NUMBER_MAX)
+        return bad_number("num_attention_heads", err);
+    enum td_status status = put_each(pairs, "attention.head_count", "attn_q", unit, heads, err);
+    if (status == TD_OK)
+        status = put_each(pairs, "attention.head_count_kv", "attn_k", unit,
+                          kv_heads > 0 ? kv_heads : heads, err);
+    if (status == TD_OK)
+        status = put_each(pairs, "feed_forward_length", "ffn_gate", 1,
+                          json_number(json_get(config, "intermediate_size"), 0), err);
+    epsilon = epsilon ? epsilon : "rms_norm_eps";
+    value = json_number(json_get(config, epsilon), 0);
+    if (status == TD_OK && !(value > 0))
+        return bad_number(epsilon, err);
+    put_number(pairs,
+               str_starts_with(str_from(epsilon), STR("layer_"))
+                   ? "attention.layer_norm_epsilon"
+                   : "attention.layer_norm_rms_epsilon",
+               value, false);
+    return status;
+}
+
 static enum td_status put_numbers(struct pairs *pairs, struct td_error *err)
 {
     const struct json *config = pairs->folder->text;
@@ -161,20 +227,15 @@ static enum td_status put_numbers(struct pairs *pairs, struct td_error *err)
         if (json_absent(value) && !numbers[i].required)
             continue;
         if (!(number > 0) || number > NUMBER_MAX || (numbers[i].whole && number != floor(number)))
-            return error_set(err, TD_CORRUPT, "config.json: %s is no positive number",
-                             numbers[i].theirs);
+            return bad_number(numbers[i].theirs, err);
         put_number(pairs, numbers[i].ours, number, numbers[i].whole);
     }
-    double kv_heads = json_number(json_get(config, "num_key_value_heads"), 0);
-    if (kv_heads <= 0)
-        kv_heads = json_number(json_get(config, "num_attention_heads"), 0);
-    put_number(pairs, "attention.head_count_kv", kv_heads, true);
     if (pairs->folder->family->four_norms) {
         double window = json_number(json_get(config, "sliding_window"), 0);
         if (window > 0 && window <= NUMBER_MAX)
             put_number(pairs, "attention.sliding_window", window, true);
     }
-    return TD_OK;
+    return put_sizes(pairs, err);
 }
 
 static enum td_status put_rope(struct pairs *pairs, struct td_error *err)
@@ -188,8 +249,7 @@ static enum td_status put_rope(struct pairs *pairs, struct td_error *err)
     double heads = json_number(json_get(config, "num_attention_heads"), 1);
     double head = json_number(json_get(config, "head_dim"), 0);
     head = head > 0 ? head : json_number(json_get(config, "hidden_size"), 0) / heads;
-    double part = json_number(json_get(config, "partial_rotary_factor"), 1);
-    put_number(pairs, "rope.dimension_count", floor(head * part), true);
+    put_number(pairs, "rope.dimension_count", floor(head * hf_rotary_part(config)), true);
     struct td_str kind = json_text(json_get(rope, "rope_type"));
     kind = kind.len ? kind : json_text(json_get(rope, "type"));
     double factor = json_number(json_get(rope, "factor"), 0);

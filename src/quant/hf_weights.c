@@ -30,6 +30,9 @@ static const struct hf_family families[] = {
     {.model_type = "phi3", .architecture = "phi3"},
     {.model_type = "smollm3", .architecture = "smollm3", .interleaved = true},
     {.model_type = "granite", .architecture = "granite", .interleaved = true},
+    {.model_type = "stablelm", .architecture = "stablelm", .epsilon = "layer_norm_eps"},
+    {.model_type = "lfm2", .architecture = "lfm2", .short_conv = true, .epsilon = "norm_eps"},
+    {.model_type = "nemotron-nas", .architecture = "deci", .interleaved = true},
 };
 
 const struct hf_family *hf_family_find(struct td_str model_type)
@@ -50,7 +53,8 @@ const struct hf_family *hf_family_of(const char *architecture)
 
 const char *hf_family_list(void)
 {
-    return "llama, mistral, qwen2, qwen3, gemma2, gemma3_text, phi3, smollm3, granite";
+    return "llama, mistral, qwen2, qwen3, gemma2, gemma3_text, phi3, smollm3, granite, "
+           "stablelm, lfm2, nemotron-nas";
 }
 
 /* --- names --- */
@@ -59,6 +63,7 @@ static const struct {
     const char *theirs, *ours;
 } end_names[] = {{"model.embed_tokens", "token_embd"},
                  {"model.norm", "output_norm"},
+                 {"model.embedding_norm", "token_embd_norm"},
                  {"lm_head", "output"}},
   layer_names[] = {{"input_layernorm", "attn_norm"},
                    {"self_attn.q_proj", "attn_q"},
@@ -73,7 +78,21 @@ static const struct {
                    {"mlp.gate_up_proj", "ffn_up"},
                    {"mlp.down_proj", "ffn_down"},
                    {"pre_feedforward_layernorm", "ffn_norm"},
-                   {"post_feedforward_layernorm", "post_ffw_norm"}};
+                   {"post_feedforward_layernorm", "post_ffw_norm"},
+                   {"self_attn.linear_attn", "attn_output"},
+                   {"operator_norm", "attn_norm"}, /* the first of LFM2 */
+                   {"ffn_norm", "ffn_norm"},
+                   {"self_attn.out_proj", "attn_output"},
+                   {"self_attn.q_layernorm", "attn_q_norm"},
+                   {"self_attn.k_layernorm", "attn_k_norm"},
+                   {"conv.conv", "shortconv.conv"},
+                   {"conv.in_proj", "shortconv.in_proj"},
+                   {"conv.out_proj", "shortconv.out_proj"},
+                   {"feed_forward.w1", "ffn_gate"},
+                   {"feed_forward.w2", "ffn_down"},
+                   {"feed_forward.w3", "ffn_up"}};
+
+enum { LFM2_NAMES = 11 };
 
 /* Cuts ".weight", ".bias", ".qweight", ... off. */
 static struct td_str cut_suffix(struct td_str name, struct td_str *suffix)
@@ -117,7 +136,8 @@ bool hf_name_ours(const struct hf_family *family, struct td_str theirs, char out
     return translate(family, theirs, "weight", out);
 }
 
-/* The first of two names with the same meaning; phi3 has the fused one. */
+/* Of names with the same meaning it is the first; LFM2 has names of its own, which are last, and
+ * phi3 the fused one. */
 bool hf_name_theirs(const struct hf_family *family, struct td_str ours, char *out, size_t size)
 {
     struct td_str rest = ours, part;
@@ -129,11 +149,14 @@ bool hf_name_theirs(const struct hf_family *family, struct td_str ours, char *ou
     if (!str_next(&rest, '.', &part) || !str_equal(part, STR("blk")) ||
         !str_next(&rest, '.', &part) || !str_to_u64(part, &layer) || layer > 9999)
         return false;
-    for (size_t i = 0; i < sizeof layer_names / sizeof *layer_names; i++)
+    size_t count = sizeof layer_names / sizeof *layer_names;
+    for (size_t n = 0; n < count; n++) {
+        size_t i = family->short_conv ? (n + count - LFM2_NAMES) % count : n;
         if (str_equal(rest, str_from(layer_names[i].ours)) &&
             !(fused && strcmp(layer_names[i].theirs, "mlp.up_proj") == 0))
             return snprintf(out, size, "model.layers.%u.%s", (unsigned)layer,
                             layer_names[i].theirs) < (int)size;
+    }
     return false;
 }
 
@@ -202,10 +225,12 @@ static enum td_status take_plain(const struct reading *reading, const char *name
     if (!safetensor_is_float(from))
         return error_set(reading->err, TD_UNSUPPORTED,
                          "tensor '%.100s' is not F32, F16, BF16 or F64", name);
-    if (from->dim_count == 0 || from->dim_count > 2 || from->count == 0)
+    /* A convolution of each channel alone has a dimension of 1 in the middle. */
+    bool conv = from->dim_count == 3 && from->dims[1] == 1;
+    if (from->dim_count == 0 || (from->dim_count > 2 && !conv) || from->count == 0)
         return bad(reading, name, "is neither a vector nor a matrix");
-    out->dim_count = from->dim_count;
-    out->rows = from->dim_count == 2 ? from->dims[0] : 1;
+    out->dim_count = conv ? 2 : from->dim_count;
+    out->rows = out->dim_count == 2 ? from->dims[0] : 1;
     out->cols = from->dims[from->dim_count - 1];
     return out->cols > COLS_MAX ? bad(reading, name, "has absurdly long rows") : TD_OK;
 }
@@ -260,7 +285,7 @@ static enum td_status take(const struct reading *reading, const struct safetenso
     return TD_OK;
 }
 
-static uint32_t head_size_of(const struct json *config)
+uint32_t hf_head_size(const struct json *config)
 {
     int64_t head = json_int(json_get(config, "head_dim"), 0);
     int64_t wide = json_int(json_get(config, "hidden_size"), 0);
@@ -276,6 +301,16 @@ static bool has(const struct hf_weights *weights, const char *name)
         if (strcmp(weights->tensors[i].name, name) == 0)
             return true;
     return false;
+}
+
+uint64_t hf_weights_rows(const struct hf_weights *weights, uint32_t layer, const char *part)
+{
+    char name[65];
+    snprintf(name, sizeof name, "blk.%u.%s.weight", layer, part);
+    for (size_t i = 0; i < weights->count; i++)
+        if (strcmp(weights->tensors[i].name, name) == 0)
+            return weights->tensors[i].rows;
+    return 0;
 }
 
 /* --- rope --- */
@@ -341,13 +376,20 @@ double hf_rope_base(const struct json *config, bool sliding)
     return base > 0 ? base : json_number(json_get(config, "rope_theta"), 10000);
 }
 
+double hf_rotary_part(const struct json *config)
+{
+    double part = json_number(json_get(config, "partial_rotary_factor"),
+                              json_number(json_get(hf_rope(config), "partial_rotary_factor"), 1));
+    return part > 0 && part <= 1 ? part : 1;
+}
+
 static enum td_status add_rope(const struct reading *reading, const struct json *config)
 {
     const struct json *rope = hf_rope(config);
     struct td_str kind = json_text(json_get(rope, "rope_type"));
     kind = kind.len ? kind : json_text(json_get(rope, "type"));
     double base = hf_rope_base(config, false);
-    double part = json_number(json_get(config, "partial_rotary_factor"), 1);
+    double part = hf_rotary_part(config);
     uint32_t size = (uint32_t)(reading->head_size * part);
     bool done = true;
     if (str_equal(kind, STR("llama3")))
@@ -372,7 +414,7 @@ enum td_status hf_weights_init(struct hf_weights *weights, const struct hf_famil
         .weights = weights,
         .family = family,
         .files = files,
-        .head_size = head_size_of(config),
+        .head_size = hf_head_size(config),
         .method = json_cstr(json_get(json_get(config, "quantization_config"), "quant_method")),
         .tied = json_bool(json_get(config, "tie_word_embeddings"), family->norm_plus_one),
         .err = err};

@@ -10,9 +10,11 @@
 /* What differs between the families of models; one row a `model_type` of config.json. */
 struct hf_family {
     const char *model_type, *architecture; /* GGUF's */
-    bool interleaved;   /* rows of q and k go from halves to pairs (architecture.c) */
-    bool norm_plus_one; /* norms multiply by 1 + w */
-    bool four_norms;    /* norms before and after each block */
+    bool interleaved;    /* rows of q and k go from halves to pairs (architecture.c) */
+    bool norm_plus_one;  /* norms multiply by 1 + w */
+    bool four_norms;     /* norms before and after each block */
+    bool short_conv;     /* names of LFM2 */
+    const char *epsilon; /* the norms' key of config.json; NULL = rms_norm_eps */
 };
 
 /* NULL when there is none. */
@@ -48,6 +50,11 @@ const struct json *hf_rope(const struct json *config);
 /* The base of the angles, of layers with a window if `sliding`; 0 = not said. */
 double hf_rope_base(const struct json *config, bool sliding);
 
+/* Elements of a head; 0 = config.json says nothing that is even and sensible. */
+uint32_t hf_head_size(const struct json *config);
+/* The share of a head that rope turns. */
+double hf_rotary_part(const struct json *config);
+
 struct hf_weights {
     struct hf_tensor *tensors; /* [count] */
     size_t count;
@@ -63,6 +70,8 @@ TD_MUST_CHECK enum td_status hf_weights_init(struct hf_weights *weights,
                                              const struct safetensors *files, struct td_error *err);
 void hf_weights_deinit(struct hf_weights *weights);
 
+/* The rows of the matrix "blk.LAYER.part.weight"; 0 = there is none. */
+uint64_t hf_weights_rows(const struct hf_weights *weights, uint32_t layer, const char *part);
 /* One row as floats. Any thread. */
 void hf_weights_read(const struct hf_weights *weights, size_t index, uint64_t row, float *out);
 

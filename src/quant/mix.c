@@ -65,7 +65,7 @@ void mix_model_read(const struct gguf *gguf, bool has_importance, struct mix_mod
 {
     struct td_str architecture = {0};
     char key[128];
-    uint32_t heads = 1, kv_heads = 1;
+    uint32_t heads = 1, kv_heads = 0;
     *out = (struct mix_model){.tied = gguf_find_tensor(gguf, "output.weight") == NULL,
                               .has_importance = has_importance};
     gguf_get_string(gguf, "general.architecture", &architecture);

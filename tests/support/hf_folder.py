@@ -72,13 +72,13 @@ class File:
         return self.take(forms[kind])
 
 
-def to_halves(raw: bytes, shape: list[int]) -> bytes:
+def to_halves(raw: bytes, shape: list[int], size: int = HEAD) -> bytes:
     """The rows of q and k from pairs, as the file has them, to halves."""
     row = 4 * shape[1]
     rows = [raw[i * row : (i + 1) * row] for i in range(shape[0])]
     out = []
-    for head in range(0, shape[0], HEAD):
-        out += rows[head : head + HEAD : 2] + rows[head + 1 : head + HEAD : 2]
+    for head in range(0, shape[0], size):
+        out += rows[head : head + size : 2] + rows[head + 1 : head + size : 2]
     return b"".join(out)
 
 
