@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/names.h"
 #include "kernels/kernels.h"
 #include "kernels/kv_page.h"
 
@@ -200,7 +201,7 @@ static void bench_attend(const struct kernels *kernels, uint8_t *memory, enum td
                                            .rows = rows,
                                            .states = states,
                                            .sums = sums};
-                if (rows > 8) {
+                if (rows > 8 || !kv_type_is_read_directly(kv_type)) {
                     kernels->kv_load(kv_type, at, at + key_bytes, HEAD_SIZE, KV_PAGE_TOKENS, keys,
                                      values);
                     task.keys = keys;
@@ -217,7 +218,7 @@ static void bench_attend(const struct kernels *kernels, uint8_t *memory, enum td
     printf(
         "%-7s attend %s %2zu rows x %d kv heads of %d over %d positions%s: %.2f ms, %.1f GFLOPS, "
         "%.1f GB/s\n",
-        kernels->name, kv_type == TD_KV_F16 ? "f16" : "q8_0", rows, KV_HEADS, HEAD_SIZE, COUNT,
+        kernels->name, names_kv_type(kv_type), rows, KV_HEADS, HEAD_SIZE, COUNT,
         cap > 0 ? ", capped" : "", median(seconds) * 1e3, work / median(seconds) * 1e-9,
         bytes / median(seconds) * 1e-9);
 }
@@ -273,6 +274,7 @@ int main(int argc, char **argv)
         for (size_t rows = 1; rows <= 96; rows = rows == 4 ? 96 : rows + 1) {
             bench_attend(kernels, weights, TD_KV_F16, rows, 0);
             bench_attend(kernels, weights, TD_KV_Q8_0, rows, 0);
+            bench_attend(kernels, weights, TD_KV_Q4_0, rows, 0);
         }
         bench_attend(kernels, weights, TD_KV_F16, 4, 50.0f);
         bench_elements(kernels);

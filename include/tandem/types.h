@@ -63,8 +63,20 @@ struct td_message {
     struct td_str content; /* UTF-8; the parts of a multi-part content joined by newlines */
 };
 
-/* How keys and values are stored. Q8_0: int8 in blocks of 32, 0.53 of the memory of F16. */
-enum td_kv_type { TD_KV_F16, TD_KV_F32, TD_KV_Q8_0 };
+/* How keys and values are stored. Q8_0: int8 in blocks of 32, 0.53 of the memory of F16. Q4_0: 4
+ * bits in blocks of 32, 0.28; keys of some models do not bear it. Two names: keys, then values. */
+enum td_kv_type {
+    TD_KV_F16,
+    TD_KV_F32,
+    TD_KV_Q8_0,
+    TD_KV_Q4_0,
+    TD_KV_F16_Q8_0,
+    TD_KV_F16_Q4_0,
+    TD_KV_Q8_0_F16,
+    TD_KV_Q8_0_Q4_0,
+    TD_KV_Q4_0_F16,
+    TD_KV_Q4_0_Q8_0
+};
 
 enum td_finish { TD_FINISH_STOP, TD_FINISH_LENGTH, TD_FINISH_TOOL_CALLS, TD_FINISH_CONTENT_FILTER };
 

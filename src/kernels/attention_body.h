@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/assertion.h"
 #include "kernels/kv_page.h"
 #include "kernels/simd_math_body.h"
 #include "kernels/variants.h"
@@ -317,6 +318,7 @@ void VARIANT(attend)(const struct attend_task *task)
         [TD_KV_Q8_0] = {attend_TD_KV_Q8_0_1, attend_TD_KV_Q8_0_2, attend_TD_KV_Q8_0_3,
                         attend_TD_KV_Q8_0_4}, /* the scales need registers too */
     };
+    ASSERT(kv_type_is_read_directly(task->kv_type));
     size_t most = task->kv_type == TD_KV_Q8_0 ? 4 : ROWS_MAX;
     /* seven rows become four and three, not six and one */
     size_t parts = (task->rows + most - 1) / most;
@@ -331,7 +333,7 @@ void VARIANT(attend)(const struct attend_task *task)
 void VARIANT(kv_store)(const float *key, const float *value, size_t head_size,
                        enum td_kv_type kv_type, size_t at, void *keys, void *values)
 {
-    if (kv_type != TD_KV_F16) { /* F32 is for tests; Q8_0 is quantised only once for a row */
+    if (kv_type != TD_KV_F16) { /* F32 is for tests; others are quantised once for a row */
         kv_store_ref(key, value, head_size, kv_type, at, keys, values);
         return;
     }
@@ -349,45 +351,92 @@ void VARIANT(kv_store)(const float *key, const float *value, size_t head_size,
         value_out[i] = 0;
 }
 
-static void load_q8_0(const int8_t *keys, const int8_t *values, size_t head_size, size_t count,
-                      float *keys_out, float *values_out)
+static void load_keys_q8_0(const int8_t *keys, size_t head_size, size_t count, float *out)
 {
-    size_t columns = kv_value_columns(head_size), blocks = kv_scale_blocks(head_size);
-    const uint16_t *key_scales = (const void *)(keys + head_size * KV_PAGE_TOKENS);
-    const uint16_t *value_scales = (const void *)(values + columns * KV_PAGE_TOKENS);
+    const uint16_t *scales = (const void *)(keys + head_size * KV_PAGE_TOKENS);
     for (size_t i = 0; i < head_size; i++)
         for (size_t at = 0; at < count; at += LANES) {
-            const uint16_t *scales = key_scales + i / KV_SCALE_BLOCK * KV_PAGE_TOKENS + at;
+            vec scale = half_load(scales + i / KV_SCALE_BLOCK * KV_PAGE_TOKENS + at);
             size_t where = i * KV_PAGE_TOKENS + at;
-            vec_store(keys_out + where, vec_mul(half_load(scales), byte_load(keys + where)));
+            vec_store(out + where, vec_mul(scale, byte_load(keys + where)));
         }
-    for (size_t block = 0; block < blocks; block++) {
-        size_t begin = block * KV_SCALE_BLOCK, rest = columns - begin;
-        size_t end = begin + (rest < KV_SCALE_BLOCK ? rest : KV_SCALE_BLOCK);
+}
+
+static void load_keys_q4_0(const uint8_t *keys, size_t head_size, size_t count, float *out)
+{
+    const uint16_t *scales = (const void *)(keys + (head_size + 1) / 2 * KV_PAGE_TOKENS);
+    for (size_t begin = 0; begin < head_size; begin += KV_SCALE_BLOCK, scales += KV_PAGE_TOKENS) {
+        size_t rest = head_size - begin, n = rest < KV_SCALE_BLOCK ? rest : KV_SCALE_BLOCK;
+        size_t half = (n + 1) / 2;
+        for (size_t r = 0; r < half; r++, keys += KV_PAGE_TOKENS)
+            for (size_t at = 0; at < count; at += LANES) {
+                float *row = out + (begin + r) * KV_PAGE_TOKENS + at;
+                vec scale = half_load(scales + at), low, high;
+                nibbles_load(keys + at, &low, &high);
+                vec_store(row, vec_mul(scale, low));
+                if (half + r < n)
+                    vec_store(row + half * KV_PAGE_TOKENS, vec_mul(scale, high));
+            }
+    }
+}
+
+/* One block of one position: 2 * half values. When half is fewer than the lanes, the high nibbles
+ * overwrite what is behind the low ones. */
+SIMD_INLINE void load_value_nibbles(const uint8_t *bytes, size_t half, vec scale, float *out)
+{
+    float values[KV_SCALE_BLOCK / 4 + LANES];
+    float *to = half < LANES ? values : out;
+    for (size_t i = 0; i < half; i += LANES) {
+        vec low, high;
+        nibbles_load(bytes + i, &low, &high);
+        vec_store(to + i, vec_mul(scale, low));
+        vec_store(to + half + i, vec_mul(scale, high));
+    }
+    if (half < LANES)
+        memcpy(out, values, 2 * half * sizeof *out);
+}
+
+static void load_values_scaled(const int8_t *values, bool nibbles, size_t head_size, size_t count,
+                               float *out)
+{
+    size_t columns = kv_value_columns(head_size), row = nibbles ? columns / 2 : columns;
+    const uint16_t *halves = (const void *)(values + row * KV_PAGE_TOKENS);
+    for (size_t begin = 0; begin < columns; begin += KV_SCALE_BLOCK, halves += KV_PAGE_TOKENS) {
+        size_t rest = columns - begin, n = rest < KV_SCALE_BLOCK ? rest : KV_SCALE_BLOCK;
         float scales[KV_PAGE_TOKENS];
         for (size_t at = 0; at < KV_PAGE_TOKENS; at += LANES)
-            vec_store(scales + at, half_load(value_scales + block * KV_PAGE_TOKENS + at));
-        for (size_t at = 0; at < count; at++)
-            for (size_t i = begin; i < end; i += LANES)
-                vec_store(values_out + at * columns + i,
-                          vec_mul(vec_set(scales[at]), byte_load(values + at * columns + i)));
+            vec_store(scales + at, half_load(halves + at));
+        for (size_t at = 0; at < count; at++) {
+            const int8_t *from = values + at * row + (nibbles ? begin / 2 : begin);
+            float *to = out + at * columns + begin;
+            vec scale = vec_set(scales[at]);
+            if (nibbles)
+                load_value_nibbles((const uint8_t *)from, n / 2, scale, to);
+            for (size_t i = 0; !nibbles && i < n; i += LANES)
+                vec_store(to + i, vec_mul(scale, byte_load(from + i)));
+        }
     }
 }
 
 void VARIANT(kv_load)(enum td_kv_type kv_type, const void *keys, const void *values,
                       size_t head_size, size_t count, float *keys_out, float *values_out)
 {
-    if (kv_type == TD_KV_Q8_0) {
-        load_q8_0(keys, values, head_size, count, keys_out, values_out);
-        return;
-    }
+    enum td_kv_type of_keys = kv_type_of_keys(kv_type), of_values = kv_type_of_values(kv_type);
     size_t columns = kv_value_columns(head_size);
-    for (size_t i = 0; i < head_size; i++)
-        for (size_t at = 0; at < count; at += LANES)
-            vec_store(keys_out + i * KV_PAGE_TOKENS + at,
-                      element_load(keys, kv_type, i * KV_PAGE_TOKENS + at));
-    for (size_t i = 0; i < count * columns; i += LANES)
-        vec_store(values_out + i, element_load(values, kv_type, i));
+    if (of_keys == TD_KV_Q8_0)
+        load_keys_q8_0(keys, head_size, count, keys_out);
+    else if (of_keys == TD_KV_Q4_0)
+        load_keys_q4_0(keys, head_size, count, keys_out);
+    else
+        for (size_t i = 0; i < head_size; i++)
+            for (size_t at = 0; at < count; at += LANES)
+                vec_store(keys_out + i * KV_PAGE_TOKENS + at,
+                          element_load(keys, of_keys, i * KV_PAGE_TOKENS + at));
+    if (of_values == TD_KV_Q8_0 || of_values == TD_KV_Q4_0)
+        load_values_scaled(values, of_values == TD_KV_Q4_0, head_size, count, values_out);
+    else
+        for (size_t i = 0; i < count * columns; i += LANES)
+            vec_store(values_out + i, element_load(values, of_values, i));
 }
 
 #endif

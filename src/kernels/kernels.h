@@ -95,7 +95,7 @@ struct attend_state {
  * Gimelshein 2018; Dao et al. 2022, section 3.1): states and sums are continued. Scores q.k * scale
  * go through soft_cap when cap > 0. The result of a row depends only on that row and the positions.
  * It does not depend on the other rows, or on whether the page is as stored or as kv_load makes
- * it. */
+ * it. Only the reference reads all types as stored; see kv_type_is_read_directly. */
 struct attend_task {
     const void *keys, *values; /* of one head in a page */
     const void *next_keys;     /* of the page after it, to prefetch; may be NULL */

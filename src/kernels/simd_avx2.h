@@ -63,6 +63,14 @@ SIMD_INLINE vec byte_load(const int8_t *at)
 {
     return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)at)));
 }
+/* Nibbles of LANES bytes, minus 8. */
+SIMD_INLINE void nibbles_load(const uint8_t *at, vec *low, vec *high)
+{
+    __m256i bytes = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)at));
+    __m256i lower = _mm256_and_si256(bytes, _mm256_set1_epi32(15)), eight = _mm256_set1_epi32(8);
+    *low = _mm256_cvtepi32_ps(_mm256_sub_epi32(lower, eight));
+    *high = _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_srli_epi32(bytes, 4), eight));
+}
 SIMD_INLINE vec vec_set(float value)
 {
     return _mm256_set1_ps(value);

@@ -57,6 +57,14 @@ SIMD_INLINE vec byte_load(const int8_t *at)
 {
     return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)at)));
 }
+/* Nibbles of LANES bytes, minus 8. */
+SIMD_INLINE void nibbles_load(const uint8_t *at, vec *low, vec *high)
+{
+    __m512i bytes = _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)at));
+    __m512i lower = _mm512_and_si512(bytes, _mm512_set1_epi32(15)), eight = _mm512_set1_epi32(8);
+    *low = _mm512_cvtepi32_ps(_mm512_sub_epi32(lower, eight));
+    *high = _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_srli_epi32(bytes, 4), eight));
+}
 SIMD_INLINE vec vec_set(float value)
 {
     return _mm512_set1_ps(value);

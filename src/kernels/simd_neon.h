@@ -62,6 +62,17 @@ SIMD_INLINE vec byte_load(const int8_t *at)
     int16x8_t words = vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(bytes)));
     return vcvtq_f32_s32(vmovl_s16(vget_low_s16(words)));
 }
+/* Nibbles of LANES bytes, minus 8. */
+SIMD_INLINE void nibbles_load(const uint8_t *at, vec *low, vec *high)
+{
+    uint32_t four;
+    memcpy(&four, at, sizeof four);
+    uint16x8_t words = vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(four)));
+    int32x4_t bytes = vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(words)));
+    int32x4_t eight = vdupq_n_s32(8);
+    *low = vcvtq_f32_s32(vsubq_s32(vandq_s32(bytes, vdupq_n_s32(15)), eight));
+    *high = vcvtq_f32_s32(vsubq_s32(vshrq_n_s32(bytes, 4), eight));
+}
 SIMD_INLINE void half_store(uint16_t *at, vec v)
 {
     vst1_u16(at, vreinterpret_u16_f16(vcvt_f16_f32(v)));

@@ -503,10 +503,14 @@ def test_list_info_rm_and_use_by_name():
         equal(
             info["memory_bytes"], len(DATA) + (2 * values + probe) * info["memory_context_tokens"]
         )
-        # Q8_0: 34 bytes for 32 elements
+        # Q8_0: 34 bytes for 32 elements; Q4_0: 18
         equal(
             [(cache["type"], cache["bytes_per_token"]) for cache in info["kv_caches"]],
-            [("f16", 2 * values + probe), ("q8_0", values // 32 * 34 + probe)],
+            [
+                ("f16", 2 * values + probe),
+                ("q8_0", values // 32 * 34 + probe),
+                ("q4_0", values // 32 * 18 + probe),
+            ],
         )
         equal(
             info["kv_caches"][1]["memory_bytes"],

@@ -199,6 +199,30 @@ def test_doctor_warns_of_few_bits_until_an_evaluation_has_passed():
 
 
 @case
+def test_a_cache_of_four_bits_is_used_as_the_measurement_or_an_evaluation_says():
+    config = f"engine: {{model: {STORIES}, kv_type: q4_0}}\ntiers:\n  - {{name: local, kind: local}}\n"
+
+    def said(tandem):
+        _, out, _ = run("doctor", "--json", "--offline", env=tandem.environment)
+        (found,) = [c for c in json.loads(out)["checks"] if c["name"] == "KV cache"]
+        return found["status"], found["text"]
+
+    with Tandem(config) as tandem:
+        assert any("event=kv_cache_not_used" in line for line in tandem.log), tandem.log
+        state, text = said(tandem)
+        assert state == "warn" and "does not bear q4_0" in text and "q8_0/q4_0 is used" in text, text
+        for limit, code, wanted in (("9", 0, "passed"), ("0.001", 3, "q8_0 is used")):
+            gate = write("cache.yaml", f"max_kld: {limit}\n")
+            four = ("--kv-type", "q4_0", "-f", TEXT, "--gate", gate)
+            evaluate(STORIES, STORIES, *four, code=code, env=tandem.environment)
+            state, text = said(tandem)
+            assert wanted in text and (state == "ok") == (code == 0), text
+        folder = Path(tandem.environment["TANDEM_STATE_DIR"])
+        equal(len(list(folder.glob("caches/*.json"))), 1)
+        equal(list(folder.glob("evaluations/*.json")), [])  # nothing is said of the model
+
+
+@case
 def test_what_is_wrong_is_said_before_the_long_work():
     small = make("Q8_0.gguf", "Q8_0")
     prompts = write("few.jsonl", planted.lines(12))

@@ -115,7 +115,10 @@ static bool set_value(const struct option_spec *spec, const struct option *optio
                mistake(spec, "--cpu is one of auto, ref, avx2, avx512, neon, not '%s'", text);
     case OPTION_KV_TYPE:
         return names_kv_type_parse(str_from(text), option->value) ||
-               mistake(spec, "--kv-type is one of f16, f32, q8_0, not '%s'", text);
+               mistake(spec,
+                       "--kv-type is f16, f32, q8_0, q4_0, or one for keys and one for values, "
+                       "such as q8_0/q4_0, not '%s'",
+                       text);
     case OPTION_EACH: {
         const struct option_each *each = option->value;
         return each->add(each->ctx, text) ||

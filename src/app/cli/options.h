@@ -73,7 +73,7 @@ int options_misuse(const char *verb, const char *format, ...) TD_PRINTF(2, 3);
 #define OPTION_ROW_KV_TYPE(variable)                                \
     {                                                               \
         "kv-type", 0, OPTION_KV_TYPE, &(variable), "TYPE",          \
-            "number format of the KV cache: f16, f32 or q8_0", 0, 0 \
+            "KV cache: f16, f32, q8_0, q4_0, or KEYS/VALUES", 0, 0 \
     }
 #define OPTION_ROW_JSON(variable)                                                   \
     {                                                                               \

@@ -95,7 +95,7 @@ static void attend_page(const struct tile *tile, uint32_t page, uint32_t begin, 
         .cap = model->attention_cap};
     uint32_t least = pool->kv_type == TD_KV_F16 ? LOAD_ROWS_MIN_F16 : LOAD_ROWS_MIN;
     bool many = count * tile->group >= least && pool->kv_type != TD_KV_F32;
-    if (many) {
+    if (many || !kv_type_is_read_directly(pool->kv_type)) {
         uint32_t last = seen_of(tile, count - 1, begin, end).end;
         model->kernels->kv_load(pool->kv_type, task.keys, task.values, model->head_size,
                                 last ? last : end - begin, tile->keys, tile->values);

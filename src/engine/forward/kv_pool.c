@@ -43,7 +43,7 @@ uint64_t kv_pool_bytes(const struct td_model *model, enum td_kv_type kv_type, ui
 
 enum td_status kv_type_check(enum td_kv_type kv_type, struct td_error *err)
 {
-    if (kv_type == TD_KV_F16 || kv_type == TD_KV_F32 || kv_type == TD_KV_Q8_0)
+    if ((unsigned)kv_type <= TD_KV_Q4_0_Q8_0)
         return TD_OK;
     return error_set(err, TD_INVALID, "unknown cache type %d", (int)kv_type);
 }

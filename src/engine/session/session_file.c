@@ -88,13 +88,15 @@ enum { PLANES = 4 };
 static void planes_of(const struct kv_pool *pool, struct plane planes[PLANES])
 {
     size_t size = pool->model->head_size, columns = kv_value_columns(size);
-    bool scaled = pool->kv_type == TD_KV_Q8_0;
-    size_t element = scaled ? 1 : pool->kv_type == TD_KV_F32 ? 4 : 2;
-    size_t blocks = scaled ? kv_scale_blocks(size) : 0;
-    planes[0] = (struct plane){0, size, element};
-    planes[1] = (struct plane){size * KV_PAGE_TOKENS * element, blocks, 2};
-    planes[2] = (struct plane){pool->key_bytes, 1, columns * element};
-    planes[3] = (struct plane){pool->key_bytes + columns * KV_PAGE_TOKENS * element, blocks, 2};
+    enum td_kv_type keys = kv_type_of_keys(pool->kv_type);
+    enum td_kv_type values = kv_type_of_values(pool->kv_type);
+    size_t key_rows = keys == TD_KV_Q4_0 ? (size + 1) / 2 : size;
+    size_t key_bytes = kv_elements_bytes(keys, size), value_bytes = kv_elements_bytes(values, columns);
+    planes[0] = (struct plane){0, key_rows, key_bytes / key_rows};
+    planes[1] = (struct plane){key_bytes * KV_PAGE_TOKENS, kv_part_blocks(keys, size), 2};
+    planes[2] = (struct plane){pool->key_bytes, 1, value_bytes};
+    planes[3] = (struct plane){pool->key_bytes + value_bytes * KV_PAGE_TOKENS,
+                               kv_part_blocks(values, size), 2};
 }
 
 /* Bytes of one position in all layers. */

@@ -7,7 +7,8 @@
 
 enum { PAGES = 9 };
 
-static const enum td_kv_type types[] = {TD_KV_F16, TD_KV_Q8_0, TD_KV_F32};
+static const enum td_kv_type types[] = {TD_KV_F16, TD_KV_Q8_0, TD_KV_F32, TD_KV_Q4_0,
+                                        TD_KV_Q4_0_F16};
 
 static struct kv_pool *new_pool(const struct td_model *model, enum td_kv_type type)
 {

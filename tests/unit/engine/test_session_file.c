@@ -42,8 +42,9 @@ static uint8_t *exported(const struct td_session *session, uint32_t begin, uint3
 
 static void test_a_saved_session_goes_on_where_it_was(void)
 {
-    static const enum td_kv_type types[] = {TD_KV_F16, TD_KV_F32, TD_KV_Q8_0};
-    for (size_t t = 0; t < 3; t++) {
+    static const enum td_kv_type types[] = {TD_KV_F16, TD_KV_F32, TD_KV_Q8_0, TD_KV_Q4_0,
+                                            TD_KV_Q8_0_Q4_0};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         float expected[TINY_VOCAB], got[TINY_VOCAB];
         struct td_error err = {0};
         struct stat stat_of;

@@ -14,7 +14,11 @@
 static const size_t head_sizes[] = {5, 8, 16, 24, 32, 40, 64, 72, 80, 96, 128, 136, 256};
 enum { HEAD_SIZES = sizeof head_sizes / sizeof *head_sizes, HEAD_MAX = 256, ROWS = 13 };
 
-static const enum td_kv_type kv_types[] = {TD_KV_F16, TD_KV_F32, TD_KV_Q8_0};
+/* The first READ_DIRECTLY are those that attend() reads as stored. */
+static const enum td_kv_type kv_types[] = {
+    TD_KV_F16,      TD_KV_F32,      TD_KV_Q8_0,      TD_KV_Q4_0,     TD_KV_F16_Q8_0,
+    TD_KV_F16_Q4_0, TD_KV_Q8_0_F16, TD_KV_Q8_0_Q4_0, TD_KV_Q4_0_F16, TD_KV_Q4_0_Q8_0};
+enum { KV_TYPES = sizeof kv_types / sizeof *kv_types, READ_DIRECTLY = 3 };
 
 /* One page and its rows, in buffers of the exact size. */
 struct page {
@@ -62,7 +66,7 @@ static void fill_page(const struct kernels *kernels, struct page *page, size_t b
 static void check_store(const struct kernels *kernels)
 {
     for (size_t h = 0; h < HEAD_SIZES; h++)
-        for (size_t t = 0; t < 3; t++) {
+        for (size_t t = 0; t < KV_TYPES; t++) {
             size_t size = head_sizes[h];
             struct page expected = open_page(size, kv_types[t]), got = open_page(size, kv_types[t]);
             for (size_t at = 0; at < KV_PAGE_TOKENS; at += 1 + at % 3) {
@@ -92,7 +96,7 @@ static void test_stored_pages_are_the_reference_s_bits(void)
 static void check_load(const struct kernels *kernels)
 {
     for (size_t h = 0; h < HEAD_SIZES; h++)
-        for (size_t t = 0; t < 3; t++) {
+        for (size_t t = 0; t < KV_TYPES; t++) {
             size_t size = head_sizes[h], columns = kv_value_columns(size), wrong = 0;
             struct page page = open_page(size, kv_types[t]);
             fill_page(reference(), &page, 0, KV_PAGE_TOKENS, 3);
@@ -121,29 +125,65 @@ static void test_loaded_pages_are_exact(void)
     with_variants(check_load);
 }
 
-/* A stored element is within half a step of the true one: 1/254 of the largest of its block, and
- * the rounding of the scale (2^-11 of it). Small and large blocks side by side keep their own. */
-static void check_q8_0(const struct kernels *kernels)
+/* A stored element of Q8_0 is within half a step of the true one: 1/254 of the largest of its
+ * block, and the rounding of the scale (2^-11 of it). One of Q4_0 is within half a step, an eighth,
+ * but for those that the largest number of the other sign clips: a whole one. Small and large
+ * blocks side by side keep their own. */
+static void check_scaled(const struct kernels *kernels, enum td_kv_type kv_type, float bound)
 {
     enum { SIZE = 80 };
     float key[SIZE], value[SIZE], keys[SIZE * KV_PAGE_TOKENS], values[SIZE * KV_PAGE_TOKENS];
-    struct page page = open_page(SIZE, TD_KV_Q8_0);
+    struct page page = open_page(SIZE, kv_type);
     size_t wrong = 0;
     for (size_t i = 0; i < SIZE; i++) {
         key[i] = random_float() * (i < 32 ? 1e-3f : i < 64 ? 1 : 100);
         value[i] = random_float() * (i < 32 ? 50 : 0.01f);
     }
-    kernels->kv_store(key, value, SIZE, TD_KV_Q8_0, 9, page.keys, page.values);
-    kernels->kv_load(TD_KV_Q8_0, page.keys, page.values, SIZE, KV_PAGE_TOKENS, keys, values);
+    kernels->kv_store(key, value, SIZE, kv_type, 9, page.keys, page.values);
+    kernels->kv_load(kv_type, page.keys, page.values, SIZE, KV_PAGE_TOKENS, keys, values);
     for (size_t i = 0; i < SIZE; i++) {
         float most_key = 0, most_value = 0;
         for (size_t j = i / 32 * 32; j < SIZE && j < i / 32 * 32 + 32; j++) {
             most_key = fmaxf(most_key, fabsf(key[j]));
             most_value = fmaxf(most_value, fabsf(value[j]));
         }
-        wrong += fabsf(keys[i * KV_PAGE_TOKENS + 9] - key[i]) > most_key * 0.0046f;
-        wrong += fabsf(values[9 * SIZE + i] - value[i]) > most_value * 0.0046f;
+        wrong += fabsf(keys[i * KV_PAGE_TOKENS + 9] - key[i]) > most_key * bound;
+        wrong += fabsf(values[9 * SIZE + i] - value[i]) > most_value * bound;
     }
+    CHECK(wrong == 0);
+    close_page(&page);
+}
+
+static void check_q8_0(const struct kernels *kernels)
+{
+    check_scaled(kernels, TD_KV_Q8_0, 0.0046f);
+}
+
+static void check_q4_0(const struct kernels *kernels)
+{
+    check_scaled(kernels, TD_KV_Q4_0, 0.1255f);
+}
+
+/* The largest of a block is kept but for the scale's rounding, whatever its sign; nibbles of
+ * neighbours do not mix. */
+static void check_extremes(const struct kernels *kernels)
+{
+    enum { SIZE = 40 };
+    float key[SIZE], value[SIZE], keys[SIZE * KV_PAGE_TOKENS], values[48 * KV_PAGE_TOKENS];
+    struct page page = open_page(SIZE, TD_KV_Q4_0);
+    for (size_t at = 0; at < KV_PAGE_TOKENS; at++) {
+        for (size_t i = 0; i < SIZE; i++)
+            key[i] = value[i] = i == at % SIZE ? at % 2 ? 3.0f : -5.0f : 0;
+        kernels->kv_store(key, value, SIZE, TD_KV_Q4_0, at, page.keys, page.values);
+    }
+    kernels->kv_load(TD_KV_Q4_0, page.keys, page.values, SIZE, KV_PAGE_TOKENS, keys, values);
+    size_t wrong = 0;
+    for (size_t at = 0; at < KV_PAGE_TOKENS; at++)
+        for (size_t i = 0; i < 48; i++) {
+            float expected = i == at % SIZE ? at % 2 ? 3.0f : -5.0f : 0;
+            wrong += i < SIZE && keys[i * KV_PAGE_TOKENS + at] != expected;
+            wrong += values[at * 48 + i] != expected;
+        }
     CHECK(wrong == 0);
     close_page(&page);
 }
@@ -152,6 +192,14 @@ static void test_quantised_positions_keep_two_digits(void)
 {
     check_q8_0(reference());
     with_variants(check_q8_0);
+}
+
+static void test_positions_of_four_bits_keep_the_largest_and_an_eighth(void)
+{
+    check_q4_0(reference());
+    with_variants(check_q4_0);
+    check_extremes(reference());
+    with_variants(check_extremes);
 }
 
 /* A row's attention over several pages. */
@@ -234,11 +282,12 @@ static void check_pages(const struct kernels *kernels, size_t head_size, enum td
     free(got.sums);
 }
 
+/* The reference reads all types as stored, the variants those that they must. */
 static void check_attention(const struct kernels *kernels)
 {
     static const size_t begins[] = {0, 1, 31, 63}, ends[] = {1, 15, 16, 17, 33, 64};
     for (size_t h = 0; h < HEAD_SIZES; h++)
-        for (size_t t = 0; t < 3; t++)
+        for (size_t t = 0; t < READ_DIRECTLY; t++)
             for (size_t e = 0; e < 6; e++) {
                 size_t begin = begins[(h + e) % 4];
                 float key_size = e % 2 ? 1 : 30, cap = (h + e) % 3 ? 0 : h % 2 ? 2.5f : 50;
@@ -295,6 +344,8 @@ static void check_company(const struct kernels *kernels)
 static void test_rows_come_to_the_same_bits_alone_and_in_company(void)
 {
     check_company(reference());
+    check_company_of(reference(), TD_KV_Q4_0);
+    check_company_of(reference(), TD_KV_Q8_0_Q4_0);
     with_variants(check_company);
 }
 
@@ -327,6 +378,7 @@ int main(void)
     RUN(test_stored_pages_are_the_reference_s_bits);
     RUN(test_loaded_pages_are_exact);
     RUN(test_quantised_positions_keep_two_digits);
+    RUN(test_positions_of_four_bits_keep_the_largest_and_an_eighth);
     RUN(test_attention_agrees_for_head_sizes_types_parts_and_caps);
     RUN(test_rows_come_to_the_same_bits_alone_and_in_company);
     RUN(test_positions_that_are_not_seen_cannot_matter);

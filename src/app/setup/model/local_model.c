@@ -2,6 +2,7 @@
  * finds files whose numbers make no sense. */
 #include "app/setup/model/local_model.h"
 
+#include "app/setup/model/cache_check.h"
 #include "app/setup/model/model_identity.h"
 #include "base/assertion.h"
 #include "base/crypto.h"
@@ -114,7 +115,7 @@ static enum td_status open_scheduler(struct local_model *local, const struct loc
         .queue_capacity = config->engine.queue,
         .context_tokens = local->context_tokens,
         .cache_tokens = config->engine.cache_tokens,
-        .kv_type = (enum td_kv_type)config->engine.kv_type,
+        .kv_type = local->kv_type,
         .thread_count = config->engine.threads,
         .speculation = speculation,
         .draft = local->draft,
@@ -172,8 +173,12 @@ static enum td_status open_parts(struct local_model *local, const struct local_m
     if (status != TD_OK)
         return status;
     local->context_tokens = context_of(use, local->model);
-    if (use->generates)
+    if (use->generates) {
+        local->kv_type = cache_check_choose(local->model, &local->identity, use->config->state_dir,
+                                            (enum td_kv_type)use->config->engine.kv_type,
+                                            use->config->engine.threads);
         status = open_generation(local, use, &options, err);
+    }
     if (status == TD_OK && use->generates && use->warm && !use->idle_ms)
         status = compute_token(local, use, err);
     struct embedding_service_options embeddings = {

@@ -44,6 +44,7 @@ struct local_model {
     struct embedding_service *embeddings;
     struct confidence_binding identity;
     uint32_t context_tokens; /* of one sequence */
+    enum td_kv_type kv_type; /* engine.kv_type, or what the model bears instead */
 };
 
 /* The path of the model for tools that belongs to a model's file. False: there is none. */

@@ -7,6 +7,7 @@
 #include "app/cli/verb.h"
 #include "app/evidence/ledger_lines.h"
 #include "app/quality/quality_report.h"
+#include "app/setup/model/cache_check.h"
 #include "app/setup/model/evaluation_file.h"
 #include "app/setup/model/model_identity.h"
 #include "app/setup/policy/consistency_setup.h"
@@ -116,9 +117,10 @@ static struct json *summary_json(const struct quality *quality, size_t number)
     return object;
 }
 
+/* A verdict on a cache of four bits is not one on the model. */
 static enum td_status keep_verdict(const struct config *config, const struct quality *quality,
-                                   size_t number, const struct quality_verdict *verdict,
-                                   struct td_error *err)
+                                   size_t number, enum td_kv_type kv_type,
+                                   const struct quality_verdict *verdict, struct td_error *err)
 {
     struct confidence_binding identity;
     struct td_model *model = NULL;
@@ -127,10 +129,13 @@ static enum td_status keep_verdict(const struct config *config, const struct qua
     if (status == TD_OK)
         status = model_identity_read(model, gguf_path(model->gguf), &identity, err);
     if (status == TD_OK) {
+        bool passed = verdict->reason_count == 0;
         struct json *result = summary_json(quality, number);
-        status = evaluation_file_write(
-            config->state_dir, &identity,
-            verdict->reason_count ? EVALUATION_REFUSED : EVALUATION_PASSED, result, err);
+        status = cache_check_is_needed(kv_type)
+                     ? cache_check_decide(config->state_dir, &identity, kv_type, passed, err)
+                     : evaluation_file_write(config->state_dir, &identity,
+                                             passed ? EVALUATION_PASSED : EVALUATION_REFUSED,
+                                             result, err);
         json_free(result);
     }
     td_model_close(model);
@@ -146,7 +151,7 @@ static void keep_verdicts(const struct values *values, const struct quality *qua
     struct config *config = NULL;
     enum td_status status = config_load(values->ledger.config, &config, &err);
     for (size_t i = 1; status == TD_OK && config->state_dir && i < quality->model_count; i++)
-        status = keep_verdict(config, quality, i, &verdicts[i], &err);
+        status = keep_verdict(config, quality, i, values->options.kv_type, &verdicts[i], &err);
     if (status != TD_OK)
         fprintf(stderr, "the verdict is not kept for 'tandem doctor': %s\n", err.message);
     config_free(config);

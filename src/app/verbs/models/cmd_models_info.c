@@ -34,8 +34,8 @@ struct needs {
     bool is_adapter;
     struct adapter_file adapter;
     uint32_t context_tokens; /* that the estimate is for */
-    struct cache caches[2];  /* F16 (the default), Q8_0 */
-    uint64_t work_bytes;     /* of a pass */
+    struct cache caches[3]; /* F16 (the default), Q8_0, Q4_0 */
+    uint64_t work_bytes;    /* of a pass */
     uint64_t own_bytes; /* of this process, with the vocabulary, and without any of the above */
     const char *problem;
 };
@@ -77,6 +77,7 @@ static struct needs needs_of(const struct td_model *model)
         model->context_size < CONTEXT_DEFAULT_MAX ? model->context_size : CONTEXT_DEFAULT_MAX;
     needs.caches[0] = cache_of(model, TD_KV_F16, needs.context_tokens);
     needs.caches[1] = cache_of(model, TD_KV_Q8_0, needs.context_tokens);
+    needs.caches[2] = cache_of(model, TD_KV_Q4_0, needs.context_tokens);
     return needs;
 }
 

@@ -247,6 +247,7 @@ static void check_model(struct doctor *doctor, const struct config_tier *tier)
     check_tools_model(doctor, path);
     check_memory(doctor, td_model_get_info(model));
     doctor_check_bits(doctor, tier, model, path);
+    doctor_check_cache(doctor, model, path);
     doctor_check_age(doctor, tier, path);
     check_confidence(doctor, tier, model, path);
     td_model_close(model);

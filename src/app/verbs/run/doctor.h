@@ -37,6 +37,7 @@ void doctor_add(struct doctor *doctor, const char *name, enum health health, con
 /* Of a local tier's model (doctor_models.c). */
 void doctor_check_bits(struct doctor *doctor, const struct config_tier *tier,
                        const struct td_model *model, const char *path);
+void doctor_check_cache(struct doctor *doctor, const struct td_model *model, const char *path);
 void doctor_check_age(struct doctor *doctor, const struct config_tier *tier, const char *path);
 /* Whether it failed on this hardware before. */
 void doctor_check_failures(struct doctor *doctor, const char *name, const char *path);

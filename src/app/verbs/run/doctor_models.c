@@ -1,5 +1,6 @@
 /* What `tandem doctor` says of local models beside whether they run: few bits, age, skew. */
 #include "app/setup/model/bit_policy.h"
+#include "app/setup/model/cache_check.h"
 #include "app/setup/model/evaluation_file.h"
 #include "app/setup/model/model_age.h"
 #include "app/setup/model/model_identity.h"
@@ -7,8 +8,10 @@
 #include "app/verbs/run/doctor.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "ledger/ledger.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* Few bits are worth a measurement. */
@@ -33,6 +36,37 @@ void doctor_check_bits(struct doctor *doctor, const struct config_tier *tier,
                    "use more bits, or measure what they cost: 'tandem quant-eval ORIGINAL MODEL "
                    "--traffic --gate FILE'",
                    "%s; nobody has measured what that costs", why);
+}
+
+/* A cache of four bits is measured when a server opens the model. */
+void doctor_check_cache(struct doctor *doctor, const struct td_model *model, const char *path)
+{
+    enum td_kv_type wanted = (enum td_kv_type)doctor->config->engine.kv_type;
+    const char *name = names_kv_type(wanted);
+    struct confidence_binding identity;
+    struct cache_verdict verdict;
+    struct td_error err = {0};
+    if (!cache_check_is_needed(wanted))
+        return;
+    if (model_identity_read(model, path, &identity, &err) != TD_OK ||
+        !cache_check_find(doctor->config->state_dir, &identity, wanted, &verdict))
+        doctor_add(doctor, "KV cache", HEALTH_OK, NULL,
+                   "%s; the next start measures what it costs", name);
+    else if (verdict.used == wanted && isnan(verdict.kld))
+        doctor_add(doctor, "KV cache", HEALTH_OK, NULL, "%s; an evaluation of %s passed", name,
+                   verdict.day);
+    else if (verdict.used == wanted)
+        doctor_add(doctor, "KV cache", HEALTH_OK, NULL,
+                   "%s; it costs %.3f nats a token (%s; at most %g)", name, verdict.kld,
+                   verdict.day, CACHE_KLD_MAX);
+    else if (isnan(verdict.kld))
+        doctor_add(doctor, "KV cache", HEALTH_WARN, "set engine.kv_type to what is used",
+                   "an evaluation of %s refused %s, so %s is used", verdict.day, name,
+                   names_kv_type(verdict.used));
+    else
+        doctor_add(doctor, "KV cache", HEALTH_WARN, "set engine.kv_type to what is used",
+                   "the model does not bear %s (%.3f nats a token, at most %g; %s), so %s is used",
+                   name, verdict.kld, CACHE_KLD_MAX, verdict.day, names_kv_type(verdict.used));
 }
 
 void doctor_check_age(struct doctor *doctor, const struct config_tier *tier, const char *path)
