@@ -11,8 +11,8 @@ const char *const names_modes[] = {"auto",         "only-local", "prefer-local",
                                    "prefer-cloud", "only-cloud", NULL};
 const char *const names_classes[] = {"public", "sensitive", "contractual", "restricted", NULL};
 const char *const names_cpus[] = {"auto", "ref", "avx2", "avx512", "neon", NULL};
-const char *const names_kv_types[] = {"f16",      "f32",      "q8_0",      "q4_0",
-                                      "f16/q8_0", "f16/q4_0", "q8_0/f16",  "q8_0/q4_0",
+const char *const names_kv_types[] = {"f16",      "f32",       "q8_0",     "q4_0",
+                                      "f16/q8_0", "f16/q4_0",  "q8_0/f16", "q8_0/q4_0",
                                       "q4_0/f16", "q4_0/q8_0", NULL};
 const char *const names_networks[] = {"unknown", "online", "metered", "offline", NULL};
 static const char *const priorities[] = {"interactive", "batch", NULL};

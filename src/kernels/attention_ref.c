@@ -50,7 +50,11 @@ static struct part values_of(enum td_kv_type kv_type, const void *values, size_t
     enum td_kv_type type = kv_type_of_values(kv_type);
     uint8_t *data = (uint8_t *)(uintptr_t)values;
     size_t columns = kv_value_columns(head_size), bytes = kv_elements_bytes(type, columns);
-    return (struct part){type, data, columns, 1, type == TD_KV_Q4_0 ? columns / 2 : columns,
+    return (struct part){type,
+                         data,
+                         columns,
+                         1,
+                         type == TD_KV_Q4_0 ? columns / 2 : columns,
                          (void *)(data + bytes * KV_PAGE_TOKENS)};
 }
 

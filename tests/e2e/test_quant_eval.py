@@ -3,7 +3,9 @@
 
 import atexit
 import json
+import os
 import shutil
+import signal
 import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
@@ -198,9 +200,66 @@ def test_doctor_warns_of_few_bits_until_an_evaluation_has_passed():
         assert state == "warn" and "legal-eu" in text, text
 
 
+def reload(tandem):
+    count = "".join(tandem.log).count("event=config_reloaded")
+    tandem.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: "".join(tandem.log).count("event=config_reloaded") > count, 60)
+
+
+def reasons_of(answer):
+    return answer.json["error"]["message"] if answer.status >= 400 else ""
+
+
+@case
+def test_few_bits_and_age_are_refused_where_the_policy_says_so():
+    small, larger = make("Q2_K.gguf", "Q2_K"), make("Q4_K_M.gguf", "Q4_K_M")
+    policy = (
+        "models: {few_bits: refuse}\ntiers:\n  - {name: local, kind: local}\n"
+        "routes:\n  - {name: auto, kind: local-only, tiers: [local]}\n"
+        "  - {name: legal-eu, kind: local-only, tiers: [local]}\n"
+    )
+    gate = write("bits.yaml", "max_kld: 9\n")
+    warns = policy.replace("few_bits: refuse", "few_bits: warn")
+    with Tandem(f"engine: {{model: {small}}}\n" + warns) as tandem:
+        assert "event=model_few_bits tier=local" in "".join(tandem.log), tandem.log
+        equal(tandem.chat("play jazz").status, 200)
+        tandem.config.write_text(f"engine: {{model: {small}}}\n" + policy)
+        reload(tandem)
+        wait_until(lambda: tandem.chat("play jazz").status == 503, 60)
+        answer = tandem.chat("play jazz")
+        assert "few_bits" in reasons_of(answer), answer.body
+        assert "event=model_refused tier=local code=few_bits" in "".join(tandem.log), tandem.log
+        evaluate(SOURCE, small, "-f", TEXT, "--gate", gate, env=tandem.environment)
+        reload(tandem)  # the model is opened after that
+        wait_until(lambda: tandem.chat("play jazz").status == 200, 60)
+    with Tandem(f"engine: {{model: {larger}}}\n" + policy) as tandem:
+        equal(tandem.chat("play jazz").status, 200)
+        for options in ({"model": "legal-eu"}, {"tandem": {"tags": ["medical-de"]}}):
+            answer = tandem.chat("play jazz", **options)
+            assert answer.status == 403 and "medicine and law" in reasons_of(answer), answer.body
+        evaluate(SOURCE, larger, "-f", TEXT, "--gate", gate, env=tandem.environment)
+        reload(tandem)
+        wait_until(lambda: tandem.chat("play jazz", model="legal-eu").status == 200, 60)
+        config = tandem.config.read_text()
+        os.utime(larger, (1e9, 1e9))
+        tandem.config.write_text(config.replace("few_bits: refuse", "max_age_days: 30"))
+        reload(tandem)
+        wait_until(lambda: "event=model_too_old tier=local" in "".join(tandem.log), 60)
+        equal(tandem.chat("play jazz").status, 200)
+        tandem.config.write_text(
+            config.replace("few_bits: refuse", "max_age_days: 30, too_old: refuse")
+        )
+        reload(tandem)  # what it waits for may be of the reload before
+        wait_until(lambda: "too_old" in reasons_of(tandem.chat("play jazz")), 60)
+        assert "event=model_refused tier=local code=too_old" in "".join(tandem.log), tandem.log
+    os.utime(larger)
+
+
 @case
 def test_a_cache_of_four_bits_is_used_as_the_measurement_or_an_evaluation_says():
-    config = f"engine: {{model: {STORIES}, kv_type: q4_0}}\ntiers:\n  - {{name: local, kind: local}}\n"
+    config = (
+        f"engine: {{model: {STORIES}, kv_type: q4_0}}\ntiers:\n  - {{name: local, kind: local}}\n"
+    )
 
     def said(tandem):
         _, out, _ = run("doctor", "--json", "--offline", env=tandem.environment)
@@ -210,7 +269,9 @@ def test_a_cache_of_four_bits_is_used_as_the_measurement_or_an_evaluation_says()
     with Tandem(config) as tandem:
         assert any("event=kv_cache_not_used" in line for line in tandem.log), tandem.log
         state, text = said(tandem)
-        assert state == "warn" and "does not bear q4_0" in text and "q8_0/q4_0 is used" in text, text
+        assert state == "warn" and "does not bear q4_0" in text and "q8_0/q4_0 is used" in text, (
+            text
+        )
         for limit, code, wanted in (("9", 0, "passed"), ("0.001", 3, "q8_0 is used")):
             gate = write("cache.yaml", f"max_kld: {limit}\n")
             four = ("--kv-type", "q4_0", "-f", TEXT, "--gate", gate)

@@ -70,9 +70,9 @@ int options_misuse(const char *verb, const char *format, ...) TD_PRINTF(2, 3);
         "cpu", 0, OPTION_CPU, &(variable), "VARIANT",                         \
             "kernels to use: auto (default), ref, avx2, avx512 or neon", 0, 0 \
     }
-#define OPTION_ROW_KV_TYPE(variable)                                \
-    {                                                               \
-        "kv-type", 0, OPTION_KV_TYPE, &(variable), "TYPE",          \
+#define OPTION_ROW_KV_TYPE(variable)                               \
+    {                                                              \
+        "kv-type", 0, OPTION_KV_TYPE, &(variable), "TYPE",         \
             "KV cache: f16, f32, q8_0, q4_0, or KEYS/VALUES", 0, 0 \
     }
 #define OPTION_ROW_JSON(variable)                                                   \

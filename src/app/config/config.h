@@ -33,6 +33,9 @@ struct tier_server;         /* tier/servers.h */
 struct tier_server_options; /* tier/tier.h */
 
 /* From CONFIG_TIER_SERVER on: a kind of server, in the order of tier_servers. */
+/* What is done about a model that nobody should rely on. */
+enum model_ruling { MODEL_WARN, MODEL_REFUSE };
+
 enum config_tier_kind { CONFIG_TIER_LOCAL, CONFIG_TIER_REVIEW, CONFIG_TIER_SERVER };
 
 /* A list of texts, NULL-terminated. */
@@ -319,6 +322,7 @@ struct config {
         uint32_t file_mb_max;
         uint32_t max_age_days; /* 0 = no limit */
         double max_skew;       /* share of answers that differ */
+        int too_old, few_bits; /* enum model_ruling */
     } models;
     struct {
         const char *classifier; /* NULL = the default one; "none" = no judging */

@@ -68,6 +68,9 @@ static const struct config_key engine_keys[] = {
 };
 const struct config_section keys_engine = KEYS_MAP(engine_keys);
 
+/* In the order of enum model_ruling. */
+static const char *const model_rulings[] = {"warn", "refuse", NULL};
+
 static const struct config_key models_keys[] = {
     {"dir", CONFIG_KEY_TEXT, AT(models.dir), NULL,
      .help = "folder of downloaded models; default: models in state_dir. TANDEM_MODELS overrides "
@@ -80,7 +83,13 @@ static const struct config_key models_keys[] = {
      .help = "largest file to download, in MB (1,000,000 bytes); a server that names no length is "
              "also stopped before the disk is full"},
     {"max_age_days", CONFIG_KEY_UINT, AT(models.max_age_days), "0", 0, 36500,
-     .help = "'tandem doctor' warns of a local model that was made longer ago; 0 = never"},
+     .help = "a local model that was made longer ago is too old; 0 = none is"},
+    {"too_old", CONFIG_KEY_CHOICE, AT(models.too_old), "warn", .choices = model_rulings,
+     .help = "warn: doctor and the start say so; refuse: it is not used"},
+    {"few_bits", CONFIG_KEY_CHOICE, AT(models.few_bits), "warn", .choices = model_rulings,
+     .help = "for a local model below 4 bits a weight and 3 billion parameters, or below 5 bits "
+             "for routes, rules and tags of medicine and law, that no 'tandem quant-eval --gate' "
+             "has passed. warn, or refuse: it is not used, or not for those"},
     {"max_skew", CONFIG_KEY_NUMBER, AT(models.max_skew), "0.5", 0, 1,
      .help = "'tandem doctor' warns where two tiers' models say something else in surely more than "
              "this share of the answers that shadows compared"},

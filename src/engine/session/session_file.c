@@ -91,7 +91,8 @@ static void planes_of(const struct kv_pool *pool, struct plane planes[PLANES])
     enum td_kv_type keys = kv_type_of_keys(pool->kv_type);
     enum td_kv_type values = kv_type_of_values(pool->kv_type);
     size_t key_rows = keys == TD_KV_Q4_0 ? (size + 1) / 2 : size;
-    size_t key_bytes = kv_elements_bytes(keys, size), value_bytes = kv_elements_bytes(values, columns);
+    size_t key_bytes = kv_elements_bytes(keys, size),
+           value_bytes = kv_elements_bytes(values, columns);
     planes[0] = (struct plane){0, key_rows, key_bytes / key_rows};
     planes[1] = (struct plane){key_bytes * KV_PAGE_TOKENS, kv_part_blocks(keys, size), 2};
     planes[2] = (struct plane){pool->key_bytes, 1, value_bytes};

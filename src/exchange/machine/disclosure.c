@@ -112,7 +112,7 @@ static const struct reason *removal_of(const struct exchange *ex)
         REASON_REMOVED_DEVICE,     REASON_REMOVED_NO_KEY,     REASON_REMOVED_CLASS,
         REASON_REMOVED_MODE,       REASON_REMOVED_NAMED,      REASON_REMOVED_CONTEXT,
         REASON_REMOVED_CAPABILITY, REASON_REMOVED_ROUTE_KIND, REASON_REMOVED_BUDGET,
-        REASON_REMOVED_RULE,       REASON_REMOVED_REGION,
+        REASON_REMOVED_RULE,       REASON_REMOVED_REGION,     REASON_REMOVED_UNPROVEN,
     };
     for (size_t o = 0; o < sizeof order / sizeof *order; o++)
         for (size_t i = 0; i < ex->plan.reason_count; i++)

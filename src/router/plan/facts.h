@@ -106,6 +106,8 @@ struct tier_facts {
     const struct confidence_model *confidence_model;           /* bound to this model; or NULL */
     uint64_t server_identity;              /* that it is bound to (tier/tier.h); 0 = no server */
     const struct model_fault *model_fault; /* NULL = runs the model that was named */
+    /* Why its model may not be used for medicine and law (critical_use.h); NULL = it may. */
+    const char *unproven;
     /* People answer here, by tickets (tier/review/review.h). They are asked last, and never to save
      * time: not beside another tier, nor to go on with its answer. */
     bool people;

@@ -14,6 +14,7 @@
 #include "base/shortage.h"
 #include "base/str.h"
 #include "privacy/scan/privacy.h"
+#include "router/plan/critical_use.h"
 #include "router/plan/plan_internal.h"
 #include "router/plan/reach.h"
 #include "router/plan/thresholds.h"
@@ -201,6 +202,26 @@ static bool without_model(const struct question *q, size_t tier, char why[REASON
                    fault->text);
 }
 
+static bool is_critical(const struct question *q)
+{
+    const struct signals *signals = q->signals;
+    if (critical_use_named(q->route->name) ||
+        (signals->rule && signals->rule->name && critical_use_named(signals->rule->name)))
+        return true;
+    for (size_t i = 0; i < signals->tag_count; i++)
+        if (critical_use_named(signals->tags[i]))
+            return true;
+    return false;
+}
+
+static bool unproven(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct tier_facts *facts = &q->facts[tier];
+    return facts->unproven && is_critical(q) &&
+           removed(why, "tier %s: its model may not answer questions of medicine and law (%s)",
+                   facts->name, facts->unproven);
+}
+
 void plan_rest_text(const struct tier_state *state, char out[static REASON_TEXT_BYTES])
 {
     static const char *const texts[REST_COUNT] = {
@@ -385,13 +406,10 @@ static const struct constraint permissions[] = {
     {REASON_REMOVED_TOO_SLOW, beyond_people},        {REASON_REMOVED_CAPABILITY, beyond_keeping},
 };
 static const struct constraint availability[] = {
-    {REASON_REMOVED_NO_KEY, without_key},
-    {REASON_REMOVED_NO_MODEL, without_model},
-    {REASON_REMOVED_OFFLINE, without_network},
-    {REASON_REMOVED_OFFLINE, offline},
-    {REASON_REMOVED_TOO_SLOW, too_slow},
-    {REASON_REMOVED_DEVICE, spared},
-    {REASON_REMOVED_FULL, full},
+    {REASON_REMOVED_NO_KEY, without_key}, {REASON_REMOVED_NO_MODEL, without_model},
+    {REASON_REMOVED_UNPROVEN, unproven},  {REASON_REMOVED_OFFLINE, without_network},
+    {REASON_REMOVED_OFFLINE, offline},    {REASON_REMOVED_TOO_SLOW, too_slow},
+    {REASON_REMOVED_DEVICE, spared},      {REASON_REMOVED_FULL, full},
 };
 
 bool tier_is_available(const struct question *q, size_t tier)

@@ -80,6 +80,7 @@ static void put_tier(struct json_writer *to, const struct tier_facts *facts,
         put_count(to, "lacks", facts->lacks);
         put_flag(to, "adapts", facts->adapts_always);
         put_flag(to, "uncalibrated", facts->uncalibrated);
+        put_flag(to, "unproven", facts->unproven != NULL);
         if (facts->has_thresholds)
             put_thresholds(to, facts);
     }
@@ -212,6 +213,7 @@ static void read_tier(const struct json *tier, struct tier_facts *facts, struct 
         facts->lacks = count(tier, "lacks");
         facts->adapts_always = flag(tier, "adapts");
         facts->uncalibrated = flag(tier, "uncalibrated");
+        facts->unproven = flag(tier, "unproven") ? "as it was then" : NULL;
         read_thresholds(json_get(tier, "thresholds"), facts);
     }
     uint32_t rest = count(tier, "rest");

@@ -21,6 +21,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_REMOVED_MODE] = "removed_mode",
         [REASON_REMOVED_ROUTE_KIND] = "removed_route_kind",
         [REASON_REMOVED_NO_MODEL] = "removed_no_model",
+        [REASON_REMOVED_UNPROVEN] = "removed_unproven",
         [REASON_REMOVED_OFFLINE] = "removed_offline",
         [REASON_REMOVED_TOO_SLOW] = "removed_too_slow",
         [REASON_REMOVED_DEVICE] = "removed_device",

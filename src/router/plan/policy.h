@@ -148,6 +148,7 @@ enum reason_code {
     REASON_REMOVED_MODE,
     REASON_REMOVED_ROUTE_KIND,
     REASON_REMOVED_NO_MODEL,
+    REASON_REMOVED_UNPROVEN, /* nobody showed that its model is good enough for this use */
     REASON_REMOVED_OFFLINE,
     REASON_REMOVED_TOO_SLOW, /* for the request's deadlines */
     REASON_REMOVED_DEVICE,   /* the device is too hot, or has no memory or charge for it */

@@ -589,6 +589,45 @@ static void test_no_random_state_plans_an_unlawful_tier_or_loses_a_lawful_one(vo
           kept > 100); /* the property was not tried on one kind only */
 }
 
+static bool was_removed_for(const struct plan *plan, enum reason_code code)
+{
+    for (size_t i = 0; i < plan->reason_count; i++)
+        if (plan->reasons[i].code == code)
+            return true;
+    return false;
+}
+
+static void test_an_unproven_model_is_kept_from_medicine_and_law_alone(void)
+{
+    static const char *const tags[] = {"draft", "Medical-DE"};
+    struct scene scene;
+    scene_init(&scene);
+    scene.facts[0].unproven = "Q4_K has 4.50 bits a weight";
+    scene_plan(&scene);
+    CHECK(ladder_is(&scene.plan, 3, 0, 1, 2));
+    scene.route.name = "paralegals"; /* no word of law begins here */
+    scene_plan(&scene);
+    CHECK(ladder_is(&scene.plan, 3, 0, 1, 2));
+    scene.route.name = "legal-eu";
+    scene_plan(&scene);
+    CHECK(ladder_is(&scene.plan, 2, 1, 2, 0));
+    CHECK(was_removed_for(&scene.plan, REASON_REMOVED_UNPROVEN) && scene.plan.reduced);
+    scene.route.name = "auto";
+    scene.signals.tags = tags;
+    scene.signals.tag_count = 2;
+    scene_plan(&scene);
+    CHECK(was_removed_for(&scene.plan, REASON_REMOVED_UNPROVEN));
+    scene.signals.tag_count = 1;
+    scene.rule.name = "patients";
+    scene.signals.rule = &scene.rule;
+    scene.rule.start = RULE_START_NONE;
+    scene_plan(&scene);
+    CHECK(was_removed_for(&scene.plan, REASON_REMOVED_UNPROVEN));
+    scene.facts[0].unproven = NULL;
+    scene_plan(&scene);
+    CHECK(!was_removed_for(&scene.plan, REASON_REMOVED_UNPROVEN));
+}
+
 int main(void)
 {
     RUN(test_an_undisturbed_ladder_starts_nearest);
@@ -612,5 +651,6 @@ int main(void)
     RUN(test_an_empty_ladder_names_every_tier);
     RUN(test_reasons_beyond_the_maximum_are_dropped_not_written);
     RUN(test_no_random_state_plans_an_unlawful_tier_or_loses_a_lawful_one);
+    RUN(test_an_unproven_model_is_kept_from_medicine_and_law_alone);
     return test_finish();
 }

@@ -1,10 +1,9 @@
 #include "app/setup/model/bit_policy.h"
 
-#include "base/str.h"
 #include "kernels/kernels.h"
+#include "router/plan/critical_use.h"
 #include "router/plan/routing_rules.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,28 +21,6 @@ double bit_policy_bits(const char *type)
     return 0;
 }
 
-/* Whether a name has a word that speaks of medicine or law. Names are short: "legal-eu". */
-static bool is_critical(const char *name)
-{
-    static const char *const beginnings[] = {"medic",  "clinic", "health", "patient", "diagnos",
-                                             "pharma", "legal",  "lawyer", "contract"};
-    for (const char *word = name; *word;) {
-        while (*word && !isalpha((unsigned char)*word))
-            word++;
-        size_t len = 0;
-        while (isalpha((unsigned char)word[len]))
-            len++;
-        for (size_t i = 0; len && i < sizeof beginnings / sizeof *beginnings; i++) {
-            size_t wanted = strlen(beginnings[i]);
-            if (len >= wanted &&
-                str_equal_nocase((struct td_str){word, wanted}, str_from(beginnings[i])))
-                return true;
-        }
-        word += len;
-    }
-    return false;
-}
-
 /* An empty list is no condition. */
 static bool has(const struct config_texts *texts, const char *name)
 {
@@ -57,36 +34,36 @@ static bool has(const struct config_texts *texts, const char *name)
 static const char *critical_use(const struct config *config, const char *tier)
 {
     for (size_t i = 0; i < config->route_count; i++)
-        if (has(&config->routes[i].tiers, tier) && is_critical(config->routes[i].name))
+        if (has(&config->routes[i].tiers, tier) && critical_use_named(config->routes[i].name))
             return config->routes[i].name;
     for (size_t i = 0; i < config->rule_count; i++) {
         const struct config_rule *rule = &config->rules[i];
         const struct config_texts *tags = &rule->named[RULE_TAG];
         if (rule->deny || !has(&rule->tiers, tier))
             continue;
-        if (rule->name && is_critical(rule->name))
+        if (rule->name && critical_use_named(rule->name))
             return rule->name;
         for (size_t t = 0; t < tags->count; t++)
-            if (is_critical(tags->items[t]))
+            if (critical_use_named(tags->items[t]))
                 return tags->items[t];
     }
     return NULL;
 }
 
-bool bit_policy_doubts(const struct config *config, const struct config_tier *tier,
-                       const struct td_model_info *info, char *why, size_t size)
+enum bit_doubt bit_policy_doubts(const struct config *config, const struct config_tier *tier,
+                                 const struct td_model_info *info, char *why, size_t size)
 {
     double bits = bit_policy_bits(info->quantization);
     if (!(bits > 0))
-        return false;
+        return BITS_ENOUGH;
+    if (bits < FOUR_BITS && info->parameter_count < BIT_POLICY_SMALL_PARAMETERS) {
+        snprintf(why, size, "%s has %.2f bits a weight in a model of %.1f billion parameters",
+                 info->quantization, bits, (double)info->parameter_count / 1e9);
+        return BITS_FEW_EVERYWHERE;
+    }
     const char *use = bits < FIVE_BITS ? critical_use(config, tier->name) : NULL;
     if (use)
         snprintf(why, size, "%s has %.2f bits a weight, and '%.60s' may use it", info->quantization,
                  bits, use);
-    else if (bits < FOUR_BITS && info->parameter_count < BIT_POLICY_SMALL_PARAMETERS)
-        snprintf(why, size, "%s has %.2f bits a weight in a model of %.1f billion parameters",
-                 info->quantization, bits, (double)info->parameter_count / 1e9);
-    else
-        return false;
-    return true;
+    return use ? BITS_FEW_FOR_A_USE : BITS_ENOUGH;
 }

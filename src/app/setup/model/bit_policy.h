@@ -12,8 +12,14 @@
 /* Of a type of tensors by its name: bits of a weight with its scales; 0 = unknown. */
 double bit_policy_bits(const char *type);
 
-/* False: nothing is to be said. why: for a sentence after the model's name. */
-bool bit_policy_doubts(const struct config *config, const struct config_tier *tier,
-                       const struct td_model_info *info, char *why, size_t size);
+enum bit_doubt {
+    BITS_ENOUGH,
+    BITS_FEW_EVERYWHERE, /* in a small model */
+    BITS_FEW_FOR_A_USE   /* for medicine and law (critical_use.h), which may use it */
+};
+
+/* why: for a sentence after the model's name; not with BITS_ENOUGH. */
+enum bit_doubt bit_policy_doubts(const struct config *config, const struct config_tier *tier,
+                                 const struct td_model_info *info, char *why, size_t size);
 
 #endif

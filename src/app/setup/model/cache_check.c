@@ -199,9 +199,8 @@ static enum td_status measure(const struct td_model *model, enum td_kv_type want
 }
 
 enum td_kv_type cache_check_choose(const struct td_model *model,
-                                   const struct confidence_binding *identity,
-                                   const char *state_dir, enum td_kv_type wanted,
-                                   uint32_t thread_count)
+                                   const struct confidence_binding *identity, const char *state_dir,
+                                   enum td_kv_type wanted, uint32_t thread_count)
 {
     struct cache_verdict verdict;
     struct td_error err = {0};

@@ -37,8 +37,7 @@ TD_MUST_CHECK enum td_status cache_check_decide(const char *state_dir,
  * hundred tokens. The first of these that costs little: the wanted one, the same with keys in Q8_0,
  * and Q8_0 instead of all Q4_0. What is measured and what is not used is logged. */
 enum td_kv_type cache_check_choose(const struct td_model *model,
-                                   const struct confidence_binding *identity,
-                                   const char *state_dir, enum td_kv_type wanted,
-                                   uint32_t thread_count);
+                                   const struct confidence_binding *identity, const char *state_dir,
+                                   enum td_kv_type wanted, uint32_t thread_count);
 
 #endif

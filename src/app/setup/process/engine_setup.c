@@ -24,8 +24,9 @@ struct opening {
     const struct config *config;
     const struct engine_options *options;
     const struct engine_parts *before;
-    const char *tier;   /* its name, or EMBEDDINGS */
-    const char *wanted; /* NULL = the default */
+    const struct config_tier *asks; /* NULL = the embeddings */
+    const char *tier;               /* its name, or EMBEDDINGS */
+    const char *wanted;             /* NULL = the default */
     struct local_model_use use;
     char draft[LOCAL_MODEL_PATH_BYTES];
 };
@@ -62,6 +63,7 @@ static void ask_for_draft(struct opening *opening)
 
 static void ask_for_tier(struct opening *opening, const struct config_tier *tier)
 {
+    opening->asks = tier;
     opening->tier = tier->name;
     opening->use.generates = true;
     opening->use.embeds = !opening->config->engine.embedding_model;
@@ -186,6 +188,27 @@ static struct local_model *find_stand_in(const struct opening *opening)
     return model;
 }
 
+/* A model that the policy refuses is as one that cannot be opened, and nothing stands in: what runs
+ * or worked before may be the same. */
+static enum td_status rule_on(const struct opening *opening, struct engine_tier *out,
+                              struct td_error *err)
+{
+    struct model_judgement judgement;
+    if (!opening->asks)
+        return TD_OK;
+    model_policy_judge(opening->config, opening->asks, out->model, opening->options->keeps,
+                       &judgement);
+    snprintf(out->unproven, sizeof out->unproven, "%s", judgement.unproven);
+    if (!judgement.refused)
+        return TD_OK;
+    local_model_drop(out->model);
+    out->model = NULL;
+    set_fault(out, opening->wanted, judgement.refused, "is refused by the policy of models");
+    log_event(LOG_LEVEL_ERROR, "model_refused", "tier=%s code=%s reason=\"%s\"", opening->tier,
+              judgement.refused, judgement.why);
+    return error_set(err, TD_DENIED, "%s: %s", out->fault.text, judgement.why);
+}
+
 typedef enum td_status opening_fn(const struct opening *opening, struct engine_tier *out,
                                   struct td_error *err);
 
@@ -197,7 +220,7 @@ static enum td_status open_one(const struct opening *opening, struct engine_tier
     if (status == TD_OK) {
         if (opening->options->keeps)
             model_record_set_good(opening->config->state_dir, opening->tier, out->model->path);
-        return TD_OK;
+        return rule_on(opening, out, err);
     }
     size_t kind = kind_of(status);
     out->model = find_stand_in(opening);
@@ -216,7 +239,7 @@ static enum td_status keep_one(const struct opening *opening, struct engine_tier
         TD_OK)
         out->model = take_over(opening, path);
     if (out->model)
-        return TD_OK;
+        return rule_on(opening, out, err);
     out->model = local_model_hold(model_before(opening));
     set_fault(out, opening->wanted, "loading", "is being loaded");
     out->fault.is_loading = true;
@@ -275,6 +298,7 @@ static void fall_back(struct engine_tier *tier, const struct engine_parts *now)
     if (!tried || (old && old->model == tried))
         return;
     tier->model = old ? local_model_hold(old->model) : NULL;
+    memcpy(tier->unproven, old ? old->unproven : "", old ? sizeof tier->unproven : 1);
     set_fault(tier, tried->path, "failed", "does not fit the rest of the configuration");
     local_model_drop(tried);
 }

@@ -6,6 +6,7 @@
 
 #include "app/config/config.h"
 #include "app/setup/model/local_model.h"
+#include "app/setup/model/model_policy.h"
 #include "router/plan/facts.h"
 
 #define ENGINE_TIER_BYTES 72 /* of a tier's name, which has at most 64 */
@@ -17,6 +18,7 @@ struct engine_tier {
     struct local_model *model; /* one user; NULL = the tier has none */
     bool is_faulty;            /* `fault` says why it does not run what was named */
     struct model_fault fault;
+    char unproven[MODEL_DOUBT_BYTES]; /* why it is not for medicine and law; "" = it is */
 };
 
 struct engine_parts {

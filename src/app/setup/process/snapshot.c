@@ -162,6 +162,7 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
                                          .sandbox = base->sandbox,
                                          .isolated = snapshot->config->engine.isolated};
     facts->model_fault = from->is_faulty ? &from->fault : NULL;
+    facts->unproven = *from->unproven ? from->unproven : NULL;
     facts->model = "";
     if (!from->model)
         return tier_local_new(facts, &options, &snapshot->tiers[index], err);

@@ -1,9 +1,8 @@
 /* What `tandem doctor` says of local models beside whether they run: few bits, age, skew. */
-#include "app/setup/model/bit_policy.h"
 #include "app/setup/model/cache_check.h"
-#include "app/setup/model/evaluation_file.h"
 #include "app/setup/model/model_age.h"
 #include "app/setup/model/model_identity.h"
+#include "app/setup/model/model_policy.h"
 #include "app/setup/model/model_record.h"
 #include "app/verbs/run/doctor.h"
 #include "base/clock.h"
@@ -18,24 +17,29 @@
 void doctor_check_bits(struct doctor *doctor, const struct config_tier *tier,
                        const struct td_model *model, const char *path)
 {
-    char why[256], day[EVALUATION_DAY_BYTES];
     struct confidence_binding identity;
+    struct bits_finding found;
     struct td_error err = {0};
-    if (!bit_policy_doubts(doctor->config, tier, td_model_get_info(model), why, sizeof why))
+    bool known = model_identity_read(model, path, &identity, &err) == TD_OK;
+    model_policy_find_bits(doctor->config, tier, td_model_get_info(model), known ? &identity : NULL,
+                           &found);
+    const char *ruled = doctor->config->models.few_bits == MODEL_WARN ? ""
+                        : found.doubt == BITS_FEW_FOR_A_USE
+                            ? "; it does not answer questions of medicine and law"
+                            : "; it is not used";
+    if (found.doubt == BITS_ENOUGH)
         return;
-    enum evaluation_verdict verdict = EVALUATION_NONE;
-    if (model_identity_read(model, path, &identity, &err) == TD_OK)
-        verdict = evaluation_file_find(doctor->config->state_dir, &identity, day);
-    if (verdict == EVALUATION_PASSED)
-        doctor_add(doctor, "few bits", HEALTH_OK, NULL, "%s; an evaluation of %s passed", why, day);
-    else if (verdict == EVALUATION_REFUSED)
+    if (found.verdict == EVALUATION_PASSED)
+        doctor_add(doctor, "few bits", HEALTH_OK, NULL, "%s; an evaluation of %s passed", found.why,
+                   found.day);
+    else if (found.verdict == EVALUATION_REFUSED)
         doctor_add(doctor, "few bits", HEALTH_WARN, "use a model with more bits",
-                   "%s, and an evaluation of %s refused it", why, day);
+                   "%s, and an evaluation of %s refused it%s", found.why, found.day, ruled);
     else
         doctor_add(doctor, "few bits", HEALTH_WARN,
                    "use more bits, or measure what they cost: 'tandem quant-eval ORIGINAL MODEL "
                    "--traffic --gate FILE'",
-                   "%s; nobody has measured what that costs", why);
+                   "%s; nobody has measured what that costs%s", found.why, ruled);
 }
 
 /* A cache of four bits is measured when a server opens the model. */
@@ -50,8 +54,8 @@ void doctor_check_cache(struct doctor *doctor, const struct td_model *model, con
         return;
     if (model_identity_read(model, path, &identity, &err) != TD_OK ||
         !cache_check_find(doctor->config->state_dir, &identity, wanted, &verdict))
-        doctor_add(doctor, "KV cache", HEALTH_OK, NULL,
-                   "%s; the next start measures what it costs", name);
+        doctor_add(doctor, "KV cache", HEALTH_OK, NULL, "%s; the next start measures what it costs",
+                   name);
     else if (verdict.used == wanted && isnan(verdict.kld))
         doctor_add(doctor, "KV cache", HEALTH_OK, NULL, "%s; an evaluation of %s passed", name,
                    verdict.day);
@@ -77,9 +81,11 @@ void doctor_check_age(struct doctor *doctor, const struct config_tier *tier, con
     if (!most || !model_age_read(path, clock_wall_ms(NULL), day, &days))
         return;
     snprintf(name, sizeof name, "age of %.60s", tier->name);
+    bool refused = doctor->config->models.too_old == MODEL_REFUSE;
     doctor_add(doctor, name, days > most ? HEALTH_WARN : HEALTH_OK,
                days > most ? "use a newer model, or raise models.max_age_days" : NULL,
-               "its model was made on %s, %.0f days ago", day, days);
+               "its model was made on %s, %.0f days ago%s", day, days,
+               days > most && refused ? "; it is not used" : "");
 }
 
 void doctor_check_failures(struct doctor *doctor, const char *name, const char *path)
