@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import planted
 from check import case, equal, main
-from tandem import NANO, SHARED, Tandem, run, wait_until
+from tandem import NANO, SHARED, Tandem, clean_environment, run, wait_until
 
 FOLDER = Path(tempfile.mkdtemp(prefix="tandem-quant-eval-"))
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
@@ -253,6 +253,36 @@ def test_few_bits_and_age_are_refused_where_the_policy_says_so():
         wait_until(lambda: "too_old" in reasons_of(tandem.chat("play jazz")), 60)
         assert "event=model_refused tier=local code=too_old" in "".join(tandem.log), tandem.log
     os.utime(larger)
+
+
+@case
+def test_doctor_names_the_best_model_for_the_memory_that_is_free():
+    folder, root = FOLDER / "models", FOLDER / "machine"
+    (root / "sys").mkdir(parents=True)
+    (root / "proc").mkdir()
+    folder.mkdir()
+    names = ("Q2_K", "Q4_K_M", "Q8_0")
+    for name in names:
+        shutil.copyfile(make(f"{name}.gguf", name), folder / f"{name}.gguf")
+    environment = clean_environment(
+        TANDEM_MODELS=folder, TANDEM_STATE_DIR=FOLDER / "state", TANDEM_DEVICE__ROOT=root
+    )
+
+    def best(free_mb, model="Q2_K"):
+        (root / "proc" / "meminfo").write_text(f"MemAvailable: {free_mb * 1000} kB\n")
+        _, out, _ = run("doctor", "--json", "--offline", "-m", model, env=environment)
+        (found,) = [c for c in json.loads(out)["checks"] if c["name"] == "best model"]
+        return found["status"], found["text"]
+
+    state, text = best(1000)
+    assert state == "ok" and "Q8_0.gguf is the best of 3 models" in text, text
+    need = float(text.split("needs ")[1].split(" MB")[0])
+    assert "the one in use is the best" in best(1000, "Q8_0")[1]
+    smaller = best(int(need) - 2)[1]
+    assert "Q4_K_M.gguf is the best" in smaller, smaller
+    assert best(1)[0] == "warn" and "none of 3 models" in best(1)[1]
+    (folder / "Q4_K_M.gguf").unlink()  # Q2_K fits, and nobody has measured its few bits
+    assert "the one in use is the best" in best(int(need) - 2)[1]
 
 
 @case

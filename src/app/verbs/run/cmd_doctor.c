@@ -255,9 +255,21 @@ static void check_model(struct doctor *doctor, const struct config_tier *tier)
 
 static void check_models(struct doctor *doctor)
 {
-    for (size_t i = 0; i < doctor->config->tier_count; i++)
-        if (doctor->config->tiers[i].kind == CONFIG_TIER_LOCAL)
-            check_model(doctor, &doctor->config->tiers[i]);
+    const struct config_tier *main = NULL; /* the first that runs engine.model */
+    for (size_t i = 0; i < doctor->config->tier_count; i++) {
+        const struct config_tier *tier = &doctor->config->tiers[i];
+        if (tier->kind != CONFIG_TIER_LOCAL)
+            continue;
+        check_model(doctor, tier);
+        main = main == NULL && !tier->model ? tier : main;
+    }
+    char path[LOCAL_MODEL_PATH_BYTES] = "";
+    const char *wanted = doctor->model_path ? doctor->model_path : doctor->config->engine.model;
+    if (main &&
+        model_file_find(wanted, doctor->config->models.dir, path, sizeof path, NULL) == TD_OK)
+        doctor_check_best(doctor, main, path);
+    else if (main)
+        doctor_check_best(doctor, main, "");
 }
 
 static void check_state(struct doctor *doctor)

@@ -39,6 +39,9 @@ void doctor_check_bits(struct doctor *doctor, const struct config_tier *tier,
                        const struct td_model *model, const char *path);
 void doctor_check_cache(struct doctor *doctor, const struct td_model *model, const char *path);
 void doctor_check_age(struct doctor *doctor, const struct config_tier *tier, const char *path);
+/* Of the models here, which is the best for the memory that is free (doctor_best.c). path: the one
+ * in use, or "". */
+void doctor_check_best(struct doctor *doctor, const struct config_tier *tier, const char *path);
 /* Whether it failed on this hardware before. */
 void doctor_check_failures(struct doctor *doctor, const char *name, const char *path);
 /* Whether models of two tiers have drifted apart. */
