@@ -1,6 +1,8 @@
 """Climbing together: an answer of the device that a cloud checks while it is shown, and two tiers
-that race. The device is a scripted tier on this machine, so that its answer takes no time of the
-processor; the cloud takes 300 ms to its first token. BENCH_QUICK=1: a tenth of the random runs.
+that race. And long documents that stay while a cloud has them read: whether the answer is found,
+and what leaves; that cloud is a stand-in that knows good words to look for. The device is a
+scripted tier on this machine, so that its answer takes no time of the processor; the cloud takes
+300 ms to its first token. BENCH_QUICK=1: a tenth of the random runs.
 
 Each part is a function in PARTS."""
 
@@ -13,6 +15,7 @@ import time
 from typing import Any
 
 from corrections import Reader, events_of
+from long_documents import Document, Planner, leaked, ten_documents, unquoted
 from scripted_cloud import Script, ScriptedCloud
 from table import heading, row
 from tandem import Tandem
@@ -36,6 +39,7 @@ routes:
   - {{name: only-cloud, kind: cloud-only, tiers: [cloud]}}
   - {{name: raced, kind: hybrid, tiers: [near, cloud], climb: race, settle: first_good,
       gates: {{g2: {{tokens: 0}}, g3: {{confidence_min: 0}}, commit_tokens: 0}}}}
+  - {{name: reading, kind: hybrid, tiers: [near, cloud], documents: {{stay: device}}}}
 """
 
 
@@ -189,7 +193,48 @@ def transcripts() -> None:
     row("those of clients that keep corrections", f"{wrong[True]}", "0", wrong[True] == 0)
 
 
-PARTS = (checked, raced, transcripts)
+def own_words(document: Document) -> Document:
+    """A planner that looks for nothing but the words of the question."""
+    words = [word.strip("?") for word in document.question.split() if len(word) > 3]
+    return Document(document.name, document.question, [words], document.fact, document.answer)
+
+
+def documents() -> None:
+    texts = ten_documents() + ten_documents(seed=2) + ten_documents(seed=3)
+    right = {"reading": 0, "only-cloud": 0, "own words": 0}
+    sent = dict.fromkeys(right, 0)
+    left, quoted, tokens = 0, 0, dict.fromkeys(right, 0)
+    with House(WRONG, RIGHT) as house:
+        for document in texts:
+            for way in right:
+                planner = Planner(own_words(document) if way == "own words" else document)
+                house.cloud.script = Script(thinks=planner)
+                house.cloud.clear()
+                content = f"{document.text}\n\n{document.question}"
+                model = "only-cloud" if way == "only-cloud" else "reading"
+                answer = house.tandem.chat(content, model=model)
+                right[way] += document.answer in answer.text
+                sent[way] += answer.tandem["egress_bytes"]
+                tokens[way] += answer.json["usage"]["prompt_tokens"]
+                if way == "only-cloud":
+                    assert leaked(bytes(house.cloud.received), [document.text])
+                    continue
+                facts = answer.tandem["documents"]
+                quoted += facts["quoted_characters"]
+                rest = unquoted(document.text, facts["quotes"])
+                left += len(leaked(bytes(house.cloud.received), rest))
+    whole, count = right["only-cloud"], len(texts)
+    value = right["reading"]
+    row("documents that stay: right", f"{value} of {count}", f"{whole}", value == whole)
+    row("the same by the words of the question alone", f"{right['own words']} of {count}")
+    share = quoted / (2 * sum(len(d.text) for d in texts))
+    row("of their text that is quoted", f"{100 * share:.1f} %", "20 %", share <= 0.2)
+    row("canaries beyond quotations at the tap", f"{left}", "0", left == 0)
+    less = sent["only-cloud"] / sent["reading"]
+    row("bytes that leave, against the whole text", f"{less:.1f} times fewer")
+
+
+PARTS = (checked, raced, transcripts, documents)
 
 
 def run() -> None:

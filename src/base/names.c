@@ -18,8 +18,8 @@ const char *const names_networks[] = {"unknown", "online", "metered", "offline",
 static const char *const priorities[] = {"interactive", "batch", NULL};
 static const char *const roles[] = {"system", "developer", "user", "assistant", "tool", NULL};
 static const char *const finishes[] = {"stop", "length", "tool_calls", "content_filter", NULL};
-static const char *const outcomes[] = {"open",      "answered", "escalated", "failed", "cancelled",
-                                       "continued", "checked",  "pending",   NULL};
+static const char *const outcomes[] = {"open",      "answered", "escalated", "failed",  "cancelled",
+                                       "continued", "checked",  "pending",   "planned", NULL};
 static const char *const ends[] = {"open", "ok", "failed", "cancelled", NULL};
 static const char *const reactions[] = {"none",      "regenerated", "edited",
                                         "abandoned", "continued",   NULL};

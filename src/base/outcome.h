@@ -12,7 +12,8 @@ enum attempt_outcome {
     ATTEMPT_CANCELLED,
     ATTEMPT_CONTINUED, /* answered, from where another tier had broken off */
     ATTEMPT_CHECKED,   /* what it said was only held against another's answer */
-    ATTEMPT_PENDING    /* people will answer later */
+    ATTEMPT_PENDING,   /* people will answer later */
+    ATTEMPT_PLANNED    /* what it said were jobs for the device (exchange/machine/staying.h) */
 };
 
 /* The end of a request with all its attempts. */

@@ -25,8 +25,9 @@ bool egress_allowed(enum td_data_class data_class, const struct tier_facts *fact
 
 static const char *purpose_name(enum egress_purpose purpose)
 {
-    static const char *const names[] = {"attempt",      "retry",        "hedge",        "shadow",
-                                        "verification", "health_check", "continuation", NULL};
+    static const char *const names[] = {"attempt",      "retry",        "hedge",
+                                        "shadow",       "verification", "health_check",
+                                        "continuation", "document",     NULL};
     return names_table_name(names, (size_t)purpose);
 }
 

@@ -21,6 +21,7 @@ enum egress_purpose {
     EGRESS_VERIFICATION, /* checks an answer that was given */
     EGRESS_HEALTH_CHECK, /* holds no data of a user */
     EGRESS_CONTINUATION, /* goes on with what another tier has begun, which it holds */
+    EGRESS_DOCUMENT,     /* asks what the device shall read of documents that stay there */
 };
 
 /* What the exchange knows of the bytes that a tier will send for it. Borrowed until the attempt

@@ -16,7 +16,7 @@ import ssl
 import struct
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,8 @@ class Script:
     cut_at: int | None = None  # with echo: two pieces, cut before this character
     # To a request for a verdict on an answer: "right" or "wrong", in the form that it asks for.
     verdict: str | None = None
+    # What it makes of the messages of a request, in the place of `text`.
+    thinks: Callable[[list[dict[str, Any]]], str] | None = None
     # What it makes of the beginning of an answer that it is sent: "prefill" goes on after it,
     # "words" says its last words again and goes on, "anew" begins `text` again.
     goes_on: str | None = None
@@ -274,6 +276,8 @@ class ScriptedCloud:
             return self._send_json(connection, 400, {"error": refusal})
         if script.recorded is not None:
             return self._replay(connection, script, wants)
+        if script.thinks:
+            script = replace(script, text=script.thinks(wants["messages"]), pieces=None)
         script = self._judging(self._echoing(self._going_on(script, wants), wants), wants)
         if wants.get("stream") and not script.ignore_stream:
             return self._stream(connection, script, wants)

@@ -8,9 +8,10 @@
 #include "api/wire/grown.h"
 #include "api/wire/tool_calls.h"
 #include "base/assertion.h"
-#include "base/json.h"
+#include "base/json_writer.h"
 #include "base/names.h"
 #include "base/str.h"
+#include "exchange/machine/staying.h"
 #include "tandem/engine.h"
 #include "tier/openai/openai_beside.h"
 #include "tier/openai/openai_usage.h"
@@ -118,6 +119,14 @@ static void write_verification(const struct verification *verification, struct b
     buf_printf(out, ",\"ms\":%.0f}", verification->ms);
 }
 
+static void write_documents(const struct staying_facts *facts, struct buf *out)
+{
+    struct json_writer writer;
+    buf_append_str(out, STR(",\"documents\":"));
+    json_writer_begin(&writer, out);
+    staying_write(facts, NULL, &writer);
+}
+
 void response_write_correction(const struct exchange_summary *summary, struct buf *out)
 {
     uint64_t from = summary->verification.at_chars;
@@ -199,6 +208,8 @@ void response_write_tandem(const struct response_writer *writer,
         write_cstr(writer->left_out, out);
     }
     write_seams(summary, out);
+    if (summary->documents)
+        write_documents(summary->documents, out);
     if (summary->verification.state != VERIFICATION_NONE) {
         buf_append_str(out, STR(",\"verification\":"));
         write_verification(&summary->verification, out);

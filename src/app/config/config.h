@@ -242,6 +242,11 @@ struct config_route {
         double share;
         uint32_t deadline_ms;
     } g4;
+    struct {
+        int stay; /* 0: off; else enum td_place plus one */
+        uint32_t bytes_min, rounds;
+        double share_max;
+    } documents;
     int settle;                 /* enum settle */
     struct gate_settings gates; /* the numbers; the rest of it is filled in by policy_build.c */
     int climb;                  /* 1: hedged */

@@ -2,6 +2,7 @@
 #include "app/config/keys.h"
 
 #include "base/names.h"
+#include "exchange/private/document_jobs.h"
 #include "router/watch/ramp_statistics.h"
 
 /* Each in the order of its enum: the index is the value. */
@@ -11,6 +12,7 @@ static const char *const risk_names[] = {"2%", "5%", "10%", NULL}; /* enum risk_
 static const char *const climb_names[] = {"sequential", "hedged", "race", NULL};
 static const char *const settle_names[] = {"first_good", "strongest", "agreement", NULL};
 static const char *const verify_names[] = {"off", "score", "answer", NULL};
+static const char *const stay_names[] = {"off", "device", "premises", "region", NULL};
 static const char *const stakes_names[] = {"low", "high", NULL}; /* enum td_stakes, less one */
 
 #define AT(member) offsetof(struct config_route, member)
@@ -149,6 +151,22 @@ static const struct config_key ramp_keys[] = {
 };
 static const struct config_section ramp_section = KEYS_MAP(ramp_keys);
 
+static const struct config_key document_keys[] = {
+    {"stay", CONFIG_KEY_CHOICE, AT(documents.stay), "off", .choices = stay_names,
+     .help = "long texts of requests go no farther than this place. A tier beyond it is asked what "
+             "the device shall look for in them, and gets passages with their places, scanned and "
+             "masked as its requests are; off: they go as requests go"},
+    {"bytes_min", CONFIG_KEY_UINT, AT(documents.bytes_min), "6000", 200, 100000000,
+     .help =
+         "a text of a message from this length on is a document; what stands between <document> "
+         "and </document> is one whatever its length"},
+    {"rounds", CONFIG_KEY_UINT, AT(documents.rounds), "5", 1, DOCUMENT_ROUNDS_MAX,
+     .help = "times that a tier may have documents read for one answer"},
+    {"share_max", CONFIG_KEY_NUMBER, AT(documents.share_max), "0.2", 0.001, 1,
+     .help = "largest share of the documents that is quoted to it, at most 64 KiB"},
+};
+static const struct config_section document_section = KEYS_MAP(document_keys);
+
 static const struct config_key weight_keys[] = {KEYS_WEIGHTS};
 static const struct config_section weights_section = KEYS_MAP(weight_keys);
 
@@ -191,6 +209,8 @@ static const struct config_key route_keys[] = {
      .help = "second answers that are only compared"},
     {"ramp", CONFIG_KEY_SECTION, 0, NULL, .section = &ramp_section,
      .help = "moves users to another tier step by step, and back when too much is lost"},
+    {"documents", CONFIG_KEY_SECTION, 0, NULL, .section = &document_section,
+     .help = "long texts that stay, while a tier elsewhere has them read"},
     {"climb", CONFIG_KEY_CHOICE, AT(climb), "sequential", .choices = climb_names,
      .help = "hedged: when a tier is slow, the next is asked as well; the first answer is given. "
              "race: the first two are asked at once"},

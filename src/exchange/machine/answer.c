@@ -22,7 +22,8 @@
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
     const struct model_fault *fault = ex->facts[by->tier].model_fault;
-    return by->fallback || by->low || by->cut || by->eased || ex->review.pending ||
+    bool alone = ex->staying && ex->staying->alone;
+    return alone || by->fallback || by->low || by->cut || by->eased || ex->review.pending ||
            ex->plan.spent || disclosure_stands_in(ex, by) || ex->continuation.seam_count > 0 ||
            (fault && !fault->is_loading);
 }
@@ -30,7 +31,8 @@ static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 /* There is something to say of the answer. */
 static bool is_disclosed(const struct exchange *ex, const struct attempt *by)
 {
-    return is_degraded(ex, by) || by->cache == TIER_CACHE_SIMILAR;
+    return is_degraded(ex, by) || by->cache == TIER_CACHE_SIMILAR ||
+           staying_from(ex, &ex->facts[by->tier]);
 }
 
 static void disclose(struct exchange *ex)
@@ -114,6 +116,7 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
     summary->verification = ex->verification;
     if (ex->checker)
         summary->verification.cost_usd = ex->checker->cost_usd;
+    summary->documents = ex->staying ? &ex->staying->facts : NULL;
     summary->pseudonyms = by->pseudonyms;
     summary->left_out = by->left_out;
     summary->degraded = is_degraded(ex, by);

@@ -375,7 +375,7 @@ static void reset_attempt_state(struct exchange *ex)
     ex->lane->token_count = 0;
     ex->lane->hold_whole = true;
     ex->lane->hold_visible = ex->lane->committed = false;
-    ex->lane->withheld = ex->lane->checks = false;
+    ex->lane->withheld = ex->lane->checks = ex->lane->plans = false;
 }
 
 /* An echoed prompt is shown before there is anything to judge. A prompt that is only scored has no
@@ -460,6 +460,8 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
         .start_ms = exchange_now_ms(ex) - ex->created_ms,
         .confidence = NAN,
     };
+    if (purpose == EGRESS_ATTEMPT && staying_from(ex, facts))
+        attempt->purpose = EGRESS_DOCUMENT;
     trace_child(&ex->trace, (uint32_t)ex->attempt_count, attempt->span);
     lane->attempt = attempt;
     lane_turn_to(ex, lane);

@@ -83,6 +83,7 @@ struct lane {
     bool committed;              /* its text is shown as it comes */
     bool withheld; /* nothing of it may be shown until it is settled whose answer is */
     bool checks;   /* it only checks the answer of the other lane, as yet */
+    bool plans;    /* what it says may be jobs for the device (staying.h): no answer, as yet */
 };
 
 /* Asks the tier of that rung in the free lane, which becomes the current one. False when the tier

@@ -329,7 +329,7 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
     }
     ex->current->low = ex->lane->verdict.left_by != NULL;
     if (!ex->current->low || !may_leave(ex)) {
-        if (!ex->lane->checks)
+        if (!ex->lane->checks && !ex->lane->plans)
             explain_keeping(ex, &view);
         if (!parts_answered(ex))
             advance(ex, OUTCOME_ANSWERED);
@@ -365,6 +365,21 @@ void climb_refute(struct exchange *ex, const char *why)
     review_note_candidate(ex);
     keep_for_later(ex);
     advance(ex, OUTCOME_LEFT);
+}
+
+void climb_fail(struct exchange *ex)
+{
+    advance(ex, OUTCOME_FAILED);
+}
+
+void climb_again(struct exchange *ex)
+{
+    const struct attempt *before = ex->current;
+    if (ex->attempt_count < ATTEMPTS_MAX &&
+        attempt_start(ex, before->rung, before->fallback, EGRESS_ATTEMPT))
+        parts_started(ex);
+    else
+        advance(ex, OUTCOME_FAILED);
 }
 
 /* What the tier goes on with is not the answer that the client holds. */

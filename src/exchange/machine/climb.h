@@ -26,6 +26,10 @@ void climb_settle(struct exchange *exchange, struct lane *lane);
 /* The whole answer that waits was found wrong: the next rung is asked, and it is kept in case that
  * one fails. why: the rest of a sentence. */
 void climb_refute(struct exchange *exchange, const char *why);
+/* For parts that ask one tier several times: the current attempt, which has ended, is of no use, or
+ * its tier is asked again. */
+void climb_fail(struct exchange *exchange);
+void climb_again(struct exchange *exchange);
 /* The exchange's time is over: what still runs is stopped. */
 void climb_deadline(struct exchange *exchange);
 

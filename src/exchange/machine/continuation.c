@@ -57,6 +57,8 @@ const char *continuation_obstacle(const struct exchange *ex)
         !completion && request->messages[request->message_count - 1].role == TD_ROLE_ASSISTANT;
     if (ex->continuation.sealed)
         return "it is more than text";
+    if (ex->staying)
+        return "it is of a document that stays";
     if (request->format != TD_FORMAT_TEXT)
         return "it has a form that both halves must keep";
     if (request->logprobs)

@@ -56,7 +56,7 @@ static double passed_ms(const struct exchange *ex)
 
 static bool has_text(const struct lane *lane)
 {
-    return lane->committed || lane->hold_visible;
+    return lane->committed || (lane->hold_visible && !lane->plans);
 }
 
 /* The lane of an attempt that runs and has text, or NULL. */

@@ -108,11 +108,12 @@ static const struct tier_facts *facts_of(const struct exchange *ex, const char *
 static const struct reason *removal_of(const struct exchange *ex)
 {
     static const enum reason_code order[] = {
-        REASON_REMOVED_TOO_SLOW,   REASON_REMOVED_OFFLINE,    REASON_REMOVED_NO_MODEL,
-        REASON_REMOVED_DEVICE,     REASON_REMOVED_NO_KEY,     REASON_REMOVED_CLASS,
-        REASON_REMOVED_MODE,       REASON_REMOVED_NAMED,      REASON_REMOVED_CONTEXT,
-        REASON_REMOVED_CAPABILITY, REASON_REMOVED_ROUTE_KIND, REASON_REMOVED_BUDGET,
-        REASON_REMOVED_RULE,       REASON_REMOVED_REGION,     REASON_REMOVED_UNPROVEN,
+        REASON_REMOVED_DOCUMENT, REASON_REMOVED_TOO_SLOW,   REASON_REMOVED_OFFLINE,
+        REASON_REMOVED_NO_MODEL, REASON_REMOVED_DEVICE,     REASON_REMOVED_NO_KEY,
+        REASON_REMOVED_CLASS,    REASON_REMOVED_MODE,       REASON_REMOVED_NAMED,
+        REASON_REMOVED_CONTEXT,  REASON_REMOVED_CAPABILITY, REASON_REMOVED_ROUTE_KIND,
+        REASON_REMOVED_BUDGET,   REASON_REMOVED_RULE,       REASON_REMOVED_REGION,
+        REASON_REMOVED_UNPROVEN,
     };
     for (size_t o = 0; o < sizeof order / sizeof *order; o++)
         for (size_t i = 0; i < ex->plan.reason_count; i++)
@@ -186,6 +187,19 @@ static void write_seams(const struct exchange *ex, char out[static DISCLOSURE_BY
         add(out, DISCLOSURE_BYTES, "; it was cut off at the deadline of %u ms",
             ex->deadline.passed_ms);
     add(out, DISCLOSURE_BYTES, ".");
+}
+
+/* The words of an answer to a text that its tier has not seen. */
+static void write_staying(const struct exchange *ex, char out[static DISCLOSURE_BYTES])
+{
+    if (!staying_from(ex, &ex->facts[ex->current->tier]))
+        return;
+    const struct staying_facts *facts = &ex->staying->facts;
+    add(out, DISCLOSURE_BYTES,
+        "Tier %s has not seen the document, but %zu passages that were found on the device (%llu "
+        "of %llu characters).",
+        ex->facts[ex->current->tier].name, facts->quote_count,
+        (unsigned long long)facts->quoted_characters, (unsigned long long)facts->characters);
 }
 
 /* The words of an answer that was kept for another question. */
@@ -273,6 +287,7 @@ void disclosure_write(const struct exchange *ex, bool degraded, char out[static 
     ASSERT(ex->current);
     out[0] = '\0';
     write_similar(ex->current, out);
+    write_staying(ex, out);
     if (degraded && out[0])
         add(out, DISCLOSURE_BYTES, " ");
     if (degraded)

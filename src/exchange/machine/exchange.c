@@ -61,6 +61,7 @@ static void exchange_free(struct exchange *ex)
     continuation_deinit(&ex->continuation);
     review_deinit(&ex->review);
     outgoing_deinit(&ex->outgoing);
+    staying_free(ex->staying);
     free(ex->signatures);
     free(ex->findings);
     free(ex->facts);

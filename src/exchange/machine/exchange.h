@@ -222,7 +222,8 @@ struct exchange_summary {
     struct pseudonym_counts pseudonyms; /* sent is 0 when there were none */
     struct left_out left_out;           /* of the conversation, before it was sent */
     struct verification verification;
-    const struct exchange_seam *seams; /* [seam_count] in the order of the text */
+    const struct staying_facts *documents; /* that stayed (machine/staying.h); NULL = none did */
+    const struct exchange_seam *seams;     /* [seam_count] in the order of the text */
     size_t seam_count;
     const struct reason *reasons;
     size_t reason_count;

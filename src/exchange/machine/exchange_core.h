@@ -13,6 +13,7 @@
 #include "exchange/machine/outgoing.h"
 #include "exchange/machine/part.h"
 #include "exchange/machine/review.h"
+#include "exchange/machine/staying.h"
 #include "exchange/private/conversation_id.h"
 #include "ledger/ledger.h"
 #include "privacy/scan/tally.h"
@@ -66,6 +67,7 @@ struct exchange {
     bool short_of_memory; /* a tier was not asked because there was none for a record of it */
 
     struct td_str *signatures; /* those of `request`, owned */
+    struct staying *staying;   /* texts that stay, and what is sent without them; NULL = none do */
     struct outgoing outgoing;
     struct answer answer;
     struct continuation continuation;

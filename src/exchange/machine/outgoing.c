@@ -66,11 +66,17 @@ static const struct td_request *asked(const struct exchange *ex)
     return ex->outgoing.asked ? ex->outgoing.asked : &ex->request;
 }
 
+/* The same of tiers elsewhere, for whom it may be masked. */
+static const struct td_request *leaving(const struct exchange *ex)
+{
+    return ex->staying ? &ex->staying->request : asked(ex);
+}
+
 void outgoing_prepare(struct exchange *ex, const struct route *route, enum td_data_class declared)
 {
     const struct pseudonym_settings *settings = ex->services->pseudonyms;
     struct td_error err = {0};
-    if (minimised_new(asked(ex), &ex->services->minimise, &ex->outgoing.minimised, &err) != TD_OK)
+    if (minimised_new(leaving(ex), &ex->services->minimise, &ex->outgoing.minimised, &err) != TD_OK)
         log_event(LOG_LEVEL_WARN, "minimising_failed", "exchange=%s error=\"%s\"", ex->id,
                   err.message);
     err = (struct td_error){0};
@@ -81,7 +87,7 @@ void outgoing_prepare(struct exchange *ex, const struct route *route, enum td_da
     rules.strict = route->strict;
     if (pseudonyms_new(settings->vaults, &rules, (uint64_t)exchange_now_ms(ex), &ex->request,
                        ex->outgoing.minimised ? minimised_request(ex->outgoing.minimised)
-                                              : asked(ex),
+                                              : leaving(ex),
                        &ex->outgoing.pseudonyms, &err) != TD_OK) {
         snprintf(ex->outgoing.masking_error, sizeof ex->outgoing.masking_error, "%.*s",
                  (int)sizeof ex->outgoing.masking_error - 1, err.message);
@@ -100,19 +106,31 @@ void outgoing_prepare(struct exchange *ex, const struct route *route, enum td_da
     ex->signals.masked_class = left;
 }
 
-void outgoing_continue(struct exchange *ex, const struct td_request *request)
+static void send_instead(struct exchange *ex, const struct td_request *asked,
+                         const struct td_request *fresh)
 {
     const struct route *route = ex->plan.route;
     struct outgoing before = ex->outgoing;
     struct privacy_tally found = {0};
     enum td_data_class data_class = classify_higher(
-        ex->signals.data_class, classify_request(ex->services->scanner, request, &found));
+        ex->signals.data_class, classify_request(ex->services->scanner, fresh, &found));
     ex->signals.data_class = conversation_id_raise(ex->services->classes, &ex->request,
                                                    &ex->conversation, false, data_class);
     ex->signals.masked = false;
-    ex->outgoing = (struct outgoing){.asked = request};
+    ex->outgoing = (struct outgoing){.asked = asked};
     outgoing_prepare(ex, route, classify_higher(ex->request.data_class, route->data_class));
     outgoing_deinit(&before); /* after the new one has taken the same conversation */
+}
+
+void outgoing_continue(struct exchange *ex, const struct td_request *request)
+{
+    send_instead(ex, request, request);
+}
+
+void outgoing_renew(struct exchange *ex, const struct td_request *grown)
+{
+    ASSERT(ex->staying && grown == &ex->staying->request);
+    send_instead(ex, ex->outgoing.asked, grown);
 }
 
 void outgoing_explain(struct exchange *ex)
@@ -122,11 +140,19 @@ void outgoing_explain(struct exchange *ex)
                         ex->outgoing.masking_error);
 }
 
+/* What was left out of the request for tiers elsewhere is left out for this one. */
+static bool is_minimised(const struct exchange *ex, const struct tier_facts *facts)
+{
+    if (ex->staying && !staying_from(ex, facts))
+        return false;
+    return ex->outgoing.minimised && facts->place != TD_PLACE_DEVICE && !facts->people;
+}
+
 const struct td_request *outgoing_plain(const struct exchange *ex, const struct tier_facts *facts)
 {
-    return ex->outgoing.minimised && facts->place != TD_PLACE_DEVICE && !facts->people
-               ? minimised_request(ex->outgoing.minimised)
-               : asked(ex);
+    if (is_minimised(ex, facts))
+        return minimised_request(ex->outgoing.minimised);
+    return staying_from(ex, facts) ? &ex->staying->request : asked(ex);
 }
 
 /* Each lane has a restorer of its own. */
@@ -149,7 +175,7 @@ const struct td_request *outgoing_request(struct exchange *ex, const struct tier
         .tracestate = facts->place <= TD_PLACE_PREMISES ? ex->request.trace_state : NULL,
     };
     trace_write(&ex->trace, ex->current->span, ex->lane->traceparent);
-    if (ex->outgoing.minimised && facts->place != TD_PLACE_DEVICE && !facts->people)
+    if (is_minimised(ex, facts))
         ex->current->left_out = minimised_left_out(ex->outgoing.minimised);
     if (!ex->current->masked)
         return outgoing_plain(ex, facts);

@@ -29,6 +29,9 @@ void outgoing_prepare(struct exchange *exchange, const struct route *route,
 /* From here on `request` is sent, which goes on with the exchange's own (continuation.h). It is
  * scanned and masked like that one, and may raise the class. */
 void outgoing_continue(struct exchange *exchange, const struct td_request *request);
+/* What is sent in the place of a request whose texts stay (staying.h) has grown: it is scanned and
+ * masked anew, and may raise the class. */
+void outgoing_renew(struct exchange *exchange, const struct td_request *grown);
 /* After the plan: adds the reason when masking failed. */
 void outgoing_explain(struct exchange *exchange);
 

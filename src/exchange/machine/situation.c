@@ -88,6 +88,7 @@ static void read_signals(struct exchange *ex, const struct route *route)
     ex->signals.deadline_ms = ex->deadline.total_ms;
     ex->signals.first_deadline_ms = ex->deadline.first_ms;
     outgoing_read_consent(ex, route);
+    staying_prepare(ex, route);
     outgoing_prepare(ex, route, declared);
 }
 

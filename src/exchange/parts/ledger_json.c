@@ -303,6 +303,8 @@ char *ledger_json_signals(const struct exchange *ex, bool with_turns)
     put_decision(ex, to);
     put_cache(ex, to);
     put_verification(ex, to);
+    if (ex->staying)
+        staying_write(&ex->staying->facts, "documents", to);
     if (ex->answer.summary.pseudonyms.sent > 0)
         put_pseudonyms(&ex->answer.summary.pseudonyms, to);
     json_writer_close(to, '}');

@@ -22,7 +22,7 @@ extern const struct exchange_part part_hedge;
 static bool is_hedged(const struct exchange *ex)
 {
     const struct routing_rule *rule = ex->signals.rule;
-    return ex->services->hedge_allowance && ex->plan.route->hedge.on &&
+    return ex->services->hedge_allowance && ex->plan.route->hedge.on && !ex->staying &&
            !ex->signals.batch &&                               /* nobody waits for it */
            ex->signals.moment.network != TD_NETWORK_METERED && /* what may be for nothing */
            !(rule && rule->stays) && /* no other tier is asked while this one can answer */

@@ -95,7 +95,7 @@ static void planned(struct exchange *ex, void *state)
     const struct route *route = ex->plan.route;
     double most = fmax(route->shadow_edge_share, route->shadow_cloud_share);
     own->sampled = part_verify_is_sampled(ex) && !(ex->request.corrections && ex->request.streamed);
-    own->wanted = ex->services->shadow_pool && !ex->request.keep_nothing &&
+    own->wanted = ex->services->shadow_pool && !ex->staying && !ex->request.keep_nothing &&
                   ex->signals.needs == 0 && is_words_alone(&ex->request) &&
                   ex->signals.data_class < TD_CLASS_CONTRACTUAL &&
                   (own->sampled || is_drawn(ex, most));

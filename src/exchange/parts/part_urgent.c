@@ -36,8 +36,8 @@ static void on_urgent(void *ctx)
     struct exchange *ex = ctx;
     struct lane *silent = ex->lane;
     size_t rung = device_rung(ex);
-    if (rung == SIZE_MAX || !silent->running || silent->committed || silent->hold_visible ||
-        lane_beside(ex))
+    if (rung == SIZE_MAX || !silent->running || silent->committed ||
+        (silent->hold_visible && !silent->plans) || lane_beside(ex))
         return;
     plan_add_reason(&ex->plan, REASON_HEDGED, ex->facts[ex->plan.rungs[rung]].name,
                     "asked beside %s, which is still silent: the deadline is near",

@@ -84,7 +84,8 @@ static bool is_wanted(const struct exchange *ex)
 {
     const struct verify_settings *settings = &ex->plan.route->verify;
     const struct routing_rule *rule = ex->signals.rule;
-    if ((rule && rule->stays) || exchange_is_hopeless(ex) || !is_words_alone(&ex->request))
+    if (ex->staying || (rule && rule->stays) || exchange_is_hopeless(ex) ||
+        !is_words_alone(&ex->request))
         return false;
     if (is_race(ex))
         return !ex->signals.batch && ex->signals.moment.network != TD_NETWORK_METERED;

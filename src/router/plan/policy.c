@@ -36,6 +36,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_REMOVED_KEY_TERMS] = "removed_key_terms",
         [REASON_REMOVED_FULL] = "removed_full",
         [REASON_REMOVED_NOT_WORTH] = "removed_not_worth",
+        [REASON_REMOVED_DOCUMENT] = "removed_document",
         [REASON_REMOVED_CAPPED] = "removed_capped",
         [REASON_CHOSEN_START] = "chosen_start",
         [REASON_CHOSEN_RULE] = "chosen_rule",
@@ -85,6 +86,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_UNVERIFIED] = "unverified",
         [REASON_NOT_GIVEN] = "not_given",
         [REASON_CONTINUED] = "continued",
+        [REASON_DOCUMENT] = "document",
         [REASON_USAGE_REFUSED] = "usage_refused",
     };
     return (size_t)code < REASON_CODE_COUNT ? names[code] : "unknown";

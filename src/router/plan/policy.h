@@ -65,6 +65,16 @@ struct hedge_settings {
     double share;        /* the largest share of requests that is hedged */
 };
 
+/* Long texts of requests that go no farther than `place`: tiers beyond it are asked what shall be
+ * read of them (exchange/parts/part_document.c). */
+struct document_settings {
+    bool on;
+    enum td_place place;
+    uint32_t bytes_min; /* a text from this length on is a document */
+    uint32_t rounds;
+    double share_max; /* of the documents that may be quoted */
+};
+
 struct route {
     const char *name;
     const char *const *aliases; /* names and patterns that ask for it, too (model_names.h);
@@ -91,6 +101,7 @@ struct route {
     bool race;
     enum settle settle; /* of a race */
     struct verify_settings verify;
+    struct document_settings documents;
     uint32_t overflow_after_ms; /* of waiting, before another tier starts; 0 = never */
     double explore_share;       /* of the requests that start elsewhere by a draw (explore.c) */
     struct td_weights weights;  /* for requests that bring none */
@@ -163,6 +174,7 @@ enum reason_code {
     REASON_REMOVED_KEY_TERMS, /* the API key may not use it */
     REASON_REMOVED_FULL,      /* as many tickets wait for people as may */
     REASON_REMOVED_NOT_WORTH, /* a review costs more than it can be expected to save */
+    REASON_REMOVED_DOCUMENT,  /* a document stays, and the tier cannot be asked without it */
     REASON_REMOVED_CAPPED,    /* the last of those that remove */
     REASON_CHOSEN_START,
     REASON_CHOSEN_RULE,
@@ -213,6 +225,7 @@ enum reason_code {
     REASON_UNVERIFIED,     /* or could not be asked, or said nothing in time */
     REASON_NOT_GIVEN,      /* the client's form has no place for the answer */
     REASON_CONTINUED,      /* goes on with what a tier that broke off had shown */
+    REASON_DOCUMENT,       /* it has the device read a document that it may not see */
     REASON_USAGE_REFUSED,  /* the tier told of more than can have been, or of what is no usage */
     REASON_CODE_COUNT
 };

@@ -154,6 +154,10 @@ static void write_routes(const struct config *config, const struct policy_learne
             buf_printf(out, " g4 %d '%s' %d %d %.17g %u %d", route->g4.by,
                        route->g4.tier ? route->g4.tier : "", route->g4.stakes, route->g4.high_from,
                        route->g4.share, route->g4.deadline_ms, route->g4.compare);
+        if (route->documents.stay)
+            buf_printf(out, " documents %d %u %u %.17g", route->documents.stay,
+                       route->documents.bytes_min, route->documents.rounds,
+                       route->documents.share_max);
         if (route->climb == 2)
             buf_printf(out, " race %d %d", route->settle, route->g4.compare);
         if (route->climb == 1)
@@ -358,6 +362,11 @@ static void fill_route(const struct config *config, const struct config_route *f
                    .share = from->g4.share,
                    .deadline_ms = from->g4.deadline_ms,
                    .compare = (enum compare_by)from->g4.compare},
+        .documents = {.on = from->documents.stay > 0,
+                      .place = (enum td_place)(from->documents.stay - 1),
+                      .bytes_min = from->documents.bytes_min,
+                      .rounds = from->documents.rounds,
+                      .share_max = from->documents.share_max},
         .hedge = {.on = from->climb == 1 || (from->climb == 2 && from->settle == SETTLE_FIRST_GOOD),
                   .at_once = from->climb == 2,
                   .percentile = from->hedge_percentile,
