@@ -18,7 +18,10 @@
 #include "base/str.h"
 #include "net/client.h"
 #include "net/loop_event.h"
+#include "net/loopback.h"
+#include "net/transport/address_set.h"
 
+#include <netdb.h>
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -132,6 +135,25 @@ enum td_status webhook_sign(struct td_str secret, struct td_str signed_text,
     return TD_OK;
 }
 
+bool webhook_is_private(const char *url)
+{
+    const struct addrinfo numbers = {.ai_flags = AI_NUMERICHOST};
+    struct addrinfo *found = NULL;
+    char host[256];
+    const char *after = strstr(url, "//");
+    struct td_str rest = str_from(after ? after + 2 : "");
+    bool six = str_starts_with(rest, STR("["));
+    rest = str_slice(rest, six, six ? str_find(rest, STR("]"), 0) : strcspn(rest.data, ":/?#"));
+    snprintf(host, sizeof host, STR_FMT, STR_ARG(rest));
+    if (loopback_is_host(rest))
+        return true;
+    if (getaddrinfo(host, NULL, &numbers, &found) != 0)
+        return false;
+    bool inside = !address_is_public(found->ai_addr);
+    freeaddrinfo(found);
+    return inside;
+}
+
 enum td_status webhook_check_url(const char *url, bool allow_private, struct td_error *err)
 {
     struct td_str text = str_from(url);
@@ -148,15 +170,19 @@ enum td_status webhook_check_url(const char *url, bool allow_private, struct td_
 
 /* --- from the senders --- */
 
+bool webhook_takes(const char *pattern, const char *event)
+{
+    struct td_str name = str_from(pattern);
+    if (!str_ends_with(name, STR("*")))
+        return str_equal(name, str_from(event));
+    return str_starts_with(str_from(event), str_slice(name, 0, name.len - 1));
+}
+
 static bool takes(const struct target *target, const char *event)
 {
-    for (size_t i = 0; i < target->event_count; i++) {
-        struct td_str pattern = str_from(target->events[i]);
-        bool open = pattern.len > 0 && pattern.data[pattern.len - 1] == '*';
-        if (open ? str_starts_with(str_from(event), str_slice(pattern, 0, pattern.len - 1))
-                 : str_equal(pattern, str_from(event)))
+    for (size_t i = 0; i < target->event_count; i++)
+        if (webhook_takes(target->events[i], event))
             return true;
-    }
     return target->event_count == 0;
 }
 

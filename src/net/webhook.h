@@ -34,9 +34,17 @@ struct webhook_counts {
     uint64_t failures;      /* of transfers, also those that were repeated */
 };
 
+/* Whether the address names this machine, or says in numbers that it lies in a network of somebody's
+ * own: that can be known before anything runs. What a name leads to is known when it is connected
+ * to. */
+bool webhook_is_private(const char *url);
+
 /* TD_INVALID: an address or a secret that is none. For configurations, before anything runs. */
 TD_MUST_CHECK enum td_status webhook_check_url(const char *url, bool allow_private,
                                                struct td_error *err);
+
+/* Whether the name of an event, or a beginning of names with a star after it, means the event. */
+bool webhook_takes(const char *pattern, const char *event);
 
 /* Copies the targets, at most WEBHOOKS_MAX. **returns new** (webhooks_free). */
 TD_MUST_CHECK enum td_status webhooks_new(const struct webhook_target *targets, size_t count,

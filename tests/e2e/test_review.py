@@ -53,6 +53,16 @@ def tickets(tandem, headers=None, state="waiting"):
     return answer.json["data"]
 
 
+def configuration(text):
+    path = Path(tempfile.mkdtemp()) / "tandem.yaml"
+    path.write_text(text)
+    return str(path)
+
+
+def check_config(text):
+    return run("policy", "check", configuration(text))
+
+
 def step(tandem, ticket, verb, body=None, headers=None):
     path = f"/tandem/v1/review/tickets/{ticket}/{verb}"
     return tandem.request("POST", path, body or {}, headers or {})
@@ -123,17 +133,13 @@ def test_low_stakes_and_what_may_not_wait_do_not_reach_people():
 
 
 @case
-def test_a_full_queue_and_what_may_not_be_kept_are_reasons():
+def test_a_full_queue_is_a_reason():
     with Tandem(config("queue_max: 1")) as tandem:
         equal(ask(tandem).tandem["pending"], True)
         time.sleep(0.4)  # the count that requests see is a quarter of a second old at most
         second = ask(tandem)
         assert "removed_full" in codes(second), codes(second)
         assert "pending" not in second.tandem
-    with Tandem(config(more="privacy: {zero_retention: true}\n")) as tandem:
-        answer = ask(tandem)
-        assert "removed_capability" in codes(answer), codes(answer)
-        equal(tickets(tandem), [])
 
 
 @case
@@ -418,15 +424,15 @@ def test_a_replay_of_the_same_policy_knows_people():
         text = config(f"queue_max: {queue_max}").split("routes:")[0]
         return f"""{text}routes:
   - {{name: auto, {start}}}
-  - {{name: quiet, {start}, zero_retention: true}}
 """
 
+    form = {"type": "json_object"}
     with Tandem(policy(1)) as tandem:
         equal(tandem.chat(QUESTION, max_tokens=8).tandem["pending"], True)
         time.sleep(0.4)
         for answer, code in [
             (tandem.chat(QUESTION, max_tokens=8), "removed_full"),
-            (tandem.chat(QUESTION, max_tokens=8, model="quiet"), "removed_capability"),
+            (tandem.chat(QUESTION, max_tokens=8, response_format=form), "removed_capability"),
             (tandem.chat(QUESTION, max_tokens=8, tandem={"slo_ms": 20000}), "removed_too_slow"),
         ]:
             equal(answer.tandem["tier"], "local")
@@ -562,6 +568,65 @@ def test_a_server_that_is_killed_loses_no_ticket_and_answers_none_twice():
     finally:
         tandem.stop()
         shutil.rmtree(folder)
+
+
+@case
+def test_where_a_rule_asks_people_first_nobody_below_answers_in_their_place():
+    rule = """rules:
+  - {name: ask-people, when: {tag: legal}, then: {start: people}}
+"""
+    with Tandem(config(more=rule)) as tandem:
+        answer = ask(tandem, tags=["legal"])
+        said = answer.tandem
+        equal((said["tier"], said["pending"]), ("people", True), answer.body.decode())
+        assert answer.text.startswith("A person will answer this."), answer.text
+        (row,) = tickets(tandem)
+        equal(tandem.get(f"/tandem/v1/review/tickets/{row['id']}").json["candidates"], [])
+
+
+@case
+def test_what_cannot_be_meant_of_people_and_webhooks_is_refused_with_its_reason():
+    cloud = "  - {name: cloud, kind: openai, model: m, base_url: https://example.com/v1}\n"
+    hook = "webhooks:\n  - {name: app, secret_env: HOOK, "
+    route = "kind: hybrid, tiers: [local, cloud, people]"
+    cases = [
+        (f"{route}, settle: agreement", "", "add climb: race"),
+        (f"{route}, zero_retention: true", "", "no ticket could be made"),
+        (route, "privacy: {zero_retention: true}", "(privacy.zero_retention)"),
+        (f"{route}, gates: {{g4: {{verify: answer, tier: people}}}}", "", "where people answer"),
+        (
+            "kind: hybrid, tiers: [local, people], gates: {g4: {verify: answer}}",
+            "",
+            "one tier that is no people",
+        ),
+        (
+            route,
+            hook + 'url: "https://example.com/", events: [answer.corected]}',
+            "did you mean 'answer.corrected'",
+        ),
+        (route, hook + 'url: "https://example.com/", events: ["reviews.*"]}', "is no event"),
+    ]
+    private = (
+        "10.0.0.7",
+        "127.1",
+        "[::1]:8443",
+        "[fd00::1]",
+        "localhost",
+        "10.1.1.1:443",
+        "0x7f.1",
+    )
+    cases += [(route, hook + f'url: "https://{host}/x"}}', "own network") for host in private]
+    for body, more, why in cases:
+        text = config(tiers=cloud).split("routes:")[0] + f"routes:\n  - {{name: auto, {body}}}\n"
+        code, _, err = check_config(text + more)
+        assert code != 0 and why in err, (body, more, why, err)
+    sound = config(tiers=cloud).split("routes:")[0] + f"routes:\n  - {{name: auto, {route}}}\n"
+    for url in ("https://example.com/x", "https://93.184.216.34/x"):
+        events = 'events: ["answer.*", review.created, "*"]'
+        code, _, err = check_config(sound + hook + f'url: "{url}", {events}}}')
+        equal(code, 0, err)
+    code, out, err = run("config", "show", configuration(sound))
+    equal((code, str(out).count("review:")), (0, 1), f"{err}{out}")
 
 
 if __name__ == "__main__":

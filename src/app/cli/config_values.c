@@ -150,6 +150,14 @@ static void write_below(const struct walk *walk, const struct config_key *key, c
         buf_truncate(walk->out, start);
 }
 
+/* What only one kind of tier has is no value of the others. */
+static bool belongs(const struct config_section *section, const struct config_key *key,
+                    const char *base)
+{
+    return section != &keys_tier || strcmp(key->name, "review") != 0 ||
+           ((const struct config_tier *)base)->kind == CONFIG_TIER_REVIEW;
+}
+
 static void write_section(const struct walk *walk, const struct config_section *section,
                           const char *base, const struct yaml_node *map, int indent)
 {
@@ -168,7 +176,7 @@ static void write_section(const struct walk *walk, const struct config_section *
     for (size_t i = 0; i < section->key_count; i++) {
         const struct config_key *key = &section->keys[i];
         const struct yaml_node *node = yaml_tree_get(map, key->name);
-        if (keys_has_section(key) && (node || walk->all))
+        if (keys_has_section(key) && (node || (walk->all && belongs(section, key, base))))
             write_below(walk, key, base, node, indent);
     }
 }

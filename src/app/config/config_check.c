@@ -414,18 +414,53 @@ static enum td_status check_hopeless(const struct config *config, const struct c
                   route->name);
 }
 
+static bool is_people(const struct config *config, const char *name)
+{
+    const struct config_tier *tier = config_tier_find(config, name);
+    return tier && tier->kind == CONFIG_TIER_REVIEW;
+}
+
+/* A ticket holds the question for as long as people need. */
+static enum td_status check_people(const struct config *config, const struct config_route *route,
+                                   struct td_error *err)
+{
+    bool forgets = route->zero_retention || config->privacy.zero_retention;
+    for (size_t i = 0; forgets && i < route->tiers.count; i++)
+        if (is_people(config, route->tiers.items[i]))
+            return refuse(config, route->line, err,
+                          "route '%.64s' keeps nothing (%szero_retention), so no ticket could be "
+                          "made at its tier '%.60s': leave one of them out",
+                          route->name, route->zero_retention ? "" : "privacy.",
+                          route->tiers.items[i]);
+    return TD_OK;
+}
+
 static enum td_status check_verify(const struct config *config, const struct config_route *route,
                                    struct td_error *err)
 {
     bool race = route->climb == 2;
+    if (route->settle != SETTLE_FIRST_GOOD && !race)
+        return refuse(config, route->line, err,
+                      "route '%.64s' has settle, which says whose answer a race gives: add climb: "
+                      "race, or leave settle out",
+                      route->name);
     if (route->g4.by && race)
         return refuse(config, route->line, err,
                       "route '%.64s' has gates.g4 and climb: race, which both say whose answer is "
                       "given: leave one of them out",
                       route->name);
-    if ((route->g4.by || race) && route->tiers.count < 2)
-        return refuse(config, route->line, err, "route '%.64s' has one tier, and %s needs two",
-                      route->name, race ? "a race" : "gates.g4");
+    size_t models = 0;
+    for (size_t i = 0; i < route->tiers.count; i++)
+        models += !is_people(config, route->tiers.items[i]);
+    if ((route->g4.by || race) && models < 2)
+        return refuse(config, route->line, err,
+                      "route '%.64s' has one tier that is no people, and %s needs two", route->name,
+                      race ? "a race" : "gates.g4");
+    if (route->g4.tier && is_people(config, route->g4.tier))
+        return refuse(config, route->line, err,
+                      "gates.g4.tier of route '%.64s' is '%.60s', where people answer: they check "
+                      "nothing while somebody waits",
+                      route->name, route->g4.tier);
     if (route->g4.tier && (!config_route_lists(route, route->g4.tier) ||
                            strcmp(route->tiers.items[0], route->g4.tier) == 0))
         return refuse(
@@ -458,6 +493,8 @@ static enum td_status check_route(const struct config *config, size_t index, str
         status = check_hopeless(config, route, err);
     if (status == TD_OK)
         status = check_verify(config, route, err);
+    if (status == TD_OK)
+        status = check_people(config, route, err);
     if (status != TD_OK)
         return status;
     struct reach reach = reach_of(config, route);
@@ -549,6 +586,29 @@ static enum td_status check_webhook(const struct config *config, struct td_error
     return TD_OK;
 }
 
+/* What the program tells webhooks of (docs/operations.md). */
+static const char *const webhook_events[] = {
+    "answer.committed", "answer.corrected", "answer.timeout", "answer.failed",
+    "review.created",   "review.ended",     "deferred.ended"};
+#define WEBHOOK_EVENT_COUNT (sizeof webhook_events / sizeof *webhook_events)
+
+static enum td_status check_events(const struct config *config,
+                                   const struct config_webhook *webhook, struct td_error *err)
+{
+    for (size_t i = 0; i < webhook->events.count; i++) {
+        const char *name = webhook->events.items[i];
+        size_t known = 0;
+        while (known < WEBHOOK_EVENT_COUNT && !webhook_takes(name, webhook_events[known]))
+            known++;
+        if (known == WEBHOOK_EVENT_COUNT)
+            return refuse(config, webhook->line, err,
+                          "webhook '%.64s' waits for '%.64s', which is no event%s", webhook->name,
+                          name,
+                          error_suggest(str_from(name), webhook_events, WEBHOOK_EVENT_COUNT).text);
+    }
+    return TD_OK;
+}
+
 static enum td_status check_webhooks(const struct config *config, struct td_error *err)
 {
     for (size_t i = 0; i < config->webhook_count; i++) {
@@ -563,6 +623,14 @@ static enum td_status check_webhooks(const struct config *config, struct td_erro
                           webhook->name);
         if (webhook_check_url(webhook->url, webhook->allow_private, &why) != TD_OK)
             return refuse(config, webhook->line, err, "%s", why.message);
+        if (!webhook->allow_private && webhook_is_private(webhook->url))
+            return refuse(config, webhook->line, err,
+                          "the url of webhook '%.64s' leads to this machine or its own network: "
+                          "that is for allow_private alone",
+                          webhook->name);
+        status = check_events(config, webhook, err);
+        if (status != TD_OK)
+            return status;
         for (size_t j = 0; j < i; j++)
             if (strcmp(webhook->name, config->webhooks[j].name) == 0)
                 return refuse(config, webhook->line, err, "two webhooks are named '%.64s'",

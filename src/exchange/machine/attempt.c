@@ -440,6 +440,12 @@ static enum td_status start_on_tier(struct exchange *ex, const struct td_request
                       &ex->lane->running, err);
 }
 
+/* Where people are asked first, what lies below them is no answer in their place. */
+static size_t last_rung(const struct exchange *ex, const struct tier_facts *facts)
+{
+    return facts->people ? ex->plan.climb_count : ex->plan.rung_count;
+}
+
 bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_purpose purpose)
 {
     ASSERT(rung < ex->plan.rung_count && ex->attempt_count < ATTEMPTS_MAX);
@@ -481,7 +487,7 @@ bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_
         .ctx = lane,
         .judged = attempt->gated || (lane->gates.human_under > 0 && can_be_judged(&ex->request)),
         .pass = &lane->pass,
-        .elsewhere = ex->rung_next < ex->plan.rung_count || ex->kept || ex->left,
+        .elsewhere = ex->rung_next < last_rung(ex, facts) || ex->kept || ex->left,
         .left_ms = deadline_left_for_attempt(ex),
         .question = review_question(ex),
     };

@@ -162,7 +162,8 @@ void review_learn(struct exchange *ex)
                                      .wall_ms = clock_wall_ms(ex->services->clock),
                                      .tier = facts->name,
                                      .place = names_place(facts->place),
-                                     .model = facts->model};
+                                     .model = facts->model,
+                                     .model_version = facts->model_version};
         review_case_learn(ex->services->ledger, &said, review->accepted == i + 1);
     }
 }

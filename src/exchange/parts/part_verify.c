@@ -21,6 +21,7 @@
 #include "base/names.h"
 #include "exchange/machine/climb.h"
 #include "exchange/machine/exchange_core.h"
+#include "exchange/parts/ledger_json.h"
 #include "exchange/parts/part_budget.h"
 #include "router/watch/verdict.h"
 
@@ -450,10 +451,21 @@ static void left(struct exchange *ex, void *state)
 
 /* --- the end --- */
 
+/* That its server named when it was asked last. */
+static uint64_t identity_of(const struct exchange *ex, size_t tier)
+{
+    uint64_t identity = 0;
+    for (size_t i = 0; i < ex->attempt_count; i++)
+        if (ex->attempts[i]->tier == tier && ex->attempts[i]->server_identity)
+            identity = ex->attempts[i]->server_identity;
+    return identity;
+}
+
 /* What was found of the first tier's answer, for calibration. The cost is the attempt's. */
 static void record(const struct exchange *ex, const struct verify_state *own)
 {
     struct td_error err = {0};
+    char version[LEDGER_VERSION_BYTES];
     bool stood = ex->current->tier == own->first_tier; /* the row is of the other one */
     size_t tier = stood ? ex->checker->tier : own->first_tier;
     const struct tier_facts *facts = &ex->facts[tier];
@@ -463,6 +475,7 @@ static void record(const struct exchange *ex, const struct verify_state *own)
         .tier = facts->name,
         .place = names_place(facts->place),
         .model = facts->model,
+        .model_version = ledger_json_version(facts, identity_of(ex, tier), version),
         .agreement = own->right ? 1 : 0,
         .same = own->right,
         .kind = LEDGER_SHADOW_VERIFIED,

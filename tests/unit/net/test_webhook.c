@@ -231,6 +231,10 @@ static void test_a_private_address_is_refused(void)
     CHECK(webhook_check_url("https://example.com/\r\nX: y", false, NULL) == TD_INVALID);
     CHECK(webhook_check_url("ftp://example.com/", true, NULL) == TD_INVALID);
     CHECK(webhook_check_url("https://example.com/x", false, NULL) == TD_OK);
+    CHECK(webhook_is_private("https://10.1.2.3/x") && webhook_is_private("https://[::1]:8443"));
+    CHECK(webhook_is_private("https://127.1") && webhook_is_private("https://localhost:1/"));
+    CHECK(!webhook_is_private("https://example.com") && !webhook_is_private("https://[") &&
+          !webhook_is_private("https://93.184.216.34/x") && !webhook_is_private("x"));
 }
 
 static void test_only_wanted_events_are_sent_and_what_has_no_room_is_counted(void)
