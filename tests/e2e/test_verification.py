@@ -244,6 +244,31 @@ def test_stakes_are_the_requests_the_classs_and_the_shares():
 
 
 @case
+def test_a_classifier_says_which_prompts_have_high_stakes():
+    for judged, high in [
+        ("high_tasks: [qa]", True),
+        ("high_tasks: [code, maths]", False),
+        ("high_p_local_under: 0.5", True),
+        ("high_p_local_under: 0.001", False),
+    ]:
+        with House(g4=f"verify: answer, {judged}") as house:
+            answer = house.tandem.chat(QUESTION)
+            equal((answer.text, bool(house.cloud.calls())), (RIGHT if high else WRONG, high))
+            low = house.tandem.chat(QUESTION, tandem={"stakes": "low"})
+            equal(low.text, WRONG, "what the request says goes before")
+    near, cloud, g4 = "http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1", "high_tasks: [law]"
+    for more, words in [
+        ("", "does not know: 'law'"),
+        ("router: {classifier: none}", "need a classifier"),
+    ]:
+        text = CONFIG.format(near=near, cloud=cloud, more=more, route="mode: auto", g4=g4)
+        server = Tandem(text, env={"TEST_CLOUD_KEY": "k"}, wait=False)
+        with server:
+            assert server.ended() != 0
+            assert any(words in line for line in server.log), server.log
+
+
+@case
 def test_whoever_waits_is_told_by_a_signed_webhook():
     receiver = WebhookReceiver(SECRET)
     more = f"""

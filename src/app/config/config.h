@@ -239,7 +239,8 @@ struct config_route {
     struct {
         int by, stakes, high_from, compare; /* indices of the choices; high_from -1 = no class */
         const char *tier;                   /* NULL = the next one */
-        double share;
+        struct config_texts high_tasks;
+        double share, high_p_local_under;
         uint32_t deadline_ms;
     } g4;
     struct {

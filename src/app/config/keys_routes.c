@@ -78,6 +78,12 @@ static const struct config_key g4_keys[] = {
     {"high_from", CONFIG_KEY_CHOICE, AT(g4.high_from), NULL, .choices = names_classes,
      .help = "requests of this data class or a higher one have high stakes; default: the class "
              "says nothing of them"},
+    {"high_tasks", CONFIG_KEY_TEXTS, AT(g4.high_tasks), NULL, 0, CONFIG_NAMES_MAX,
+     .help =
+         "a prompt of these tasks, by the classifier, has high stakes unless it says otherwise"},
+    {"high_p_local_under", CONFIG_KEY_NUMBER, AT(g4.high_p_local_under), "0", 0, 1,
+     .help = "the same of a prompt that the local tier answers rightly with less probability, by "
+             "the classifier; 0 = off"},
     {"share", CONFIG_KEY_NUMBER, AT(g4.share), "0", 0, 1,
      .help = "share of the requests with low stakes that are checked all the same. A plain client "
              "does not wait for that: it is a shadow"},

@@ -25,6 +25,7 @@
 #include "exchange/parts/part_budget.h"
 #include "router/watch/verdict.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,11 +61,20 @@ static bool is_race(const struct exchange *ex)
     return ex->plan.route->race && ex->plan.route->settle != SETTLE_FIRST_GOOD;
 }
 
+static enum td_stakes stakes_of(const struct exchange *ex)
+{
+    const struct signals *signals = &ex->signals;
+    const struct verify_view view = {.asked = ex->request.stakes,
+                                     .data_class = signals->data_class,
+                                     .task = signals->task,
+                                     .p_local = signals->judged ? signals->p_local : (double)NAN};
+    return verify_stakes(&ex->plan.route->verify, &view);
+}
+
 bool part_verify_is_sampled(const struct exchange *ex)
 {
     const struct verify_settings *settings = &ex->plan.route->verify;
-    return settings->by != VERIFY_OFF &&
-           verify_stakes(settings, ex->request.stakes, ex->signals.data_class) == STAKES_LOW &&
+    return settings->by != VERIFY_OFF && stakes_of(ex) == STAKES_LOW &&
            hash_draw(ex->id, "verify") < settings->share;
 }
 
@@ -92,7 +102,7 @@ static bool is_wanted(const struct exchange *ex)
         return !ex->signals.batch && ex->signals.moment.network != TD_NETWORK_METERED;
     if (settings->by == VERIFY_OFF)
         return false;
-    if (verify_stakes(settings, ex->request.stakes, ex->signals.data_class) == STAKES_HIGH)
+    if (stakes_of(ex) == STAKES_HIGH)
         return true;
     return ex->request.corrections && ex->request.streamed && part_verify_is_sampled(ex) &&
            ex->signals.moment.network != TD_NETWORK_METERED;

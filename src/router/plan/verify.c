@@ -1,9 +1,20 @@
 #include "router/plan/verify.h"
 
-enum td_stakes verify_stakes(const struct verify_settings *settings, enum td_stakes asked,
-                             enum td_data_class data_class)
+#include <string.h>
+
+static bool looks_high(const struct verify_settings *settings, const struct verify_view *view)
 {
-    if (settings->high_class >= 0 && (int)data_class >= settings->high_class)
+    for (size_t i = 0; settings->high_tasks && settings->high_tasks[i]; i++)
+        if (strcmp(settings->high_tasks[i], view->task) == 0)
+            return true;
+    return view->p_local < settings->high_p_local_under; /* never of NAN */
+}
+
+enum td_stakes verify_stakes(const struct verify_settings *settings, const struct verify_view *view)
+{
+    if (settings->high_class >= 0 && (int)view->data_class >= settings->high_class)
         return STAKES_HIGH;
-    return asked != STAKES_UNSAID ? asked : settings->stakes;
+    if (view->asked != STAKES_UNSAID)
+        return view->asked;
+    return looks_high(settings, view) ? STAKES_HIGH : settings->stakes;
 }

@@ -24,14 +24,27 @@ struct verify_settings {
     const char *tier;      /* that checks; NULL = the one after the start */
     enum td_stakes stakes; /* of requests that say nothing */
     int high_class;        /* requests of this class or a higher one have high stakes; -1 = none */
-    double share;          /* of those with low stakes that are checked all the same */
-    uint32_t deadline_ms;  /* that a whole answer waits for its verdict */
+    /* What a classifier says of a prompt that makes its stakes high: one of these tasks
+     * (NULL-terminated; NULL = none), or a smaller probability that the local answer is right; 0 =
+     * none. */
+    const char *const *high_tasks;
+    double high_p_local_under;
+    double share;         /* of those with low stakes that are checked all the same */
+    uint32_t deadline_ms; /* that a whole answer waits for its verdict */
     enum compare_by compare;
 };
 
-/* The stakes of a request of that class that asks for `asked` (STAKES_UNSAID = for nothing). A
- * request cannot ask for lower ones than its class has. */
-enum td_stakes verify_stakes(const struct verify_settings *settings, enum td_stakes asked,
-                             enum td_data_class data_class);
+/* What is known of a request. */
+struct verify_view {
+    enum td_stakes asked; /* STAKES_UNSAID: it says nothing of them */
+    enum td_data_class data_class;
+    const char *task; /* "" = nobody judged */
+    double p_local;   /* NAN likewise */
+};
+
+/* A request cannot ask for lower stakes than its class has; what it says goes before what a
+ * classifier thinks, and that before what the route says. */
+enum td_stakes verify_stakes(const struct verify_settings *settings,
+                             const struct verify_view *view);
 
 #endif

@@ -147,9 +147,13 @@ static void write_routes(const struct config *config, const struct policy_learne
         const struct config_route *route = &config->routes[i];
         struct td_weights weights = config_weights_read(&route->weights);
         write_texts("aliases", &route->aliases, out);
+        if (route->g4.by)
+            write_texts("high", &route->g4.high_tasks, out);
         buf_printf(out, "route %s kind %d start '%s' class %d mode %d gates", route->name,
                    route->kind, route->start ? route->start : "", route->data_class, route->mode);
         gates_write(&route->gates, out);
+        if (route->g4.by && route->g4.high_p_local_under > 0)
+            buf_printf(out, " high under %.17g", route->g4.high_p_local_under);
         if (route->g4.by)
             buf_printf(out, " g4 %d '%s' %d %d %.17g %u %d", route->g4.by,
                        route->g4.tier ? route->g4.tier : "", route->g4.stakes, route->g4.high_from,
@@ -313,6 +317,26 @@ static enum td_status check_rule(const struct config *config, const struct confi
     return TD_OK;
 }
 
+/* The same of stakes. */
+static enum td_status check_stakes(const struct config *config, const struct config_route *route,
+                                   const struct classifier *classifier, struct td_error *err)
+{
+    const struct config_texts *tasks = &route->g4.high_tasks;
+    if (!classifier && (tasks->count || route->g4.high_p_local_under > 0))
+        return error_set(err, TD_INVALID,
+                         "%s:%u: the stakes of route '%.60s' need a classifier, and there is none: "
+                         "name one with router.classifier",
+                         config->label, route->line, route->name);
+    for (size_t i = 0; i < tasks->count; i++)
+        if (!knows_task(classifier, tasks->items[i]))
+            return error_set(err, TD_INVALID,
+                             "%s:%u: gates.g4.high_tasks of route '%.60s' names a task that the "
+                             "classifier does not know: '%.40s'%s",
+                             config->label, route->line, route->name, tasks->items[i],
+                             suggest_task(classifier, tasks->items[i]).text);
+    return TD_OK;
+}
+
 /* The default classifier may be missing as long as nothing asks for one; a named one may not. */
 enum td_status policy_open_classifier(const struct config *config, struct classifier **out,
                                       struct td_error *err)
@@ -359,6 +383,8 @@ static void fill_route(const struct config *config, const struct config_route *f
                    .tier = from->g4.tier,
                    .stakes = (enum td_stakes)(from->g4.stakes + 1),
                    .high_class = from->g4.high_from,
+                   .high_tasks = (const char *const *)from->g4.high_tasks.items,
+                   .high_p_local_under = from->g4.high_p_local_under,
                    .share = from->g4.share,
                    .deadline_ms = from->g4.deadline_ms,
                    .compare = (enum compare_by)from->g4.compare},
@@ -513,6 +539,8 @@ enum td_status policy_build(const struct config *config, const struct policy_lea
     enum td_status status = decides ? check_gates(config, classifier, err) : TD_OK;
     for (size_t i = 0; decides && i < config->rule_count && status == TD_OK; i++)
         status = check_rule(config, &config->rules[i], classifier, err);
+    for (size_t i = 0; decides && i < config->route_count && status == TD_OK; i++)
+        status = check_stakes(config, &config->routes[i], classifier, err);
     for (size_t i = 0; i < config->route_count; i++) {
         fill_route(config, &config->routes[i], &out->routes[i]);
         for (int gate = 0; learned->thresholds && gate < THRESHOLD_GATE_COUNT; gate++)
