@@ -474,20 +474,30 @@ enum td_status queue_store_notes(struct queue_store *store, const char *id, queu
     return status;
 }
 
-enum td_status queue_store_forget(struct queue_store *store, const char *owner, const char *user,
-                                  uint64_t *count, struct td_error *err)
+static enum td_status erase(struct queue_store *store, const char *sql, const char *what,
+                            const char *owner, uint64_t *count, struct td_error *err)
 {
     pthread_mutex_lock(&store->lock);
-    enum td_status status =
-        small_database_run(store->db, store->path,
-                           small_database_prepare(store->db,
-                                                  "DELETE FROM queued WHERE whose = ?1"
-                                                  " AND (CAST(?2 AS TEXT) IS NULL OR owner = ?2)",
-                                                  "tt", user, owner),
-                           err);
+    enum td_status status = small_database_run(
+        store->db, store->path, small_database_prepare(store->db, sql, "tt", what, owner), err);
     *count = status == TD_OK ? (uint64_t)db_changes(store->db) : 0;
     if (*count > 0)
         (void)!db_empty_log(store->db);
     pthread_mutex_unlock(&store->lock);
     return status;
+}
+
+#define OF_OWNER " AND (CAST(?2 AS TEXT) IS NULL OR owner = ?2)"
+
+enum td_status queue_store_forget(struct queue_store *store, const char *owner, const char *user,
+                                  uint64_t *count, struct td_error *err)
+{
+    return erase(store, "DELETE FROM queued WHERE whose = ?1" OF_OWNER, user, owner, count, err);
+}
+
+enum td_status queue_store_drop(struct queue_store *store, const char *owner, const char *about,
+                                struct td_error *err)
+{
+    uint64_t count;
+    return erase(store, "DELETE FROM queued WHERE about = ?1" OF_OWNER, about, owner, &count, err);
 }

@@ -122,5 +122,8 @@ TD_MUST_CHECK enum td_status queue_store_sweep(struct queue_store *store, queue_
 TD_MUST_CHECK enum td_status queue_store_forget(struct queue_store *store, const char *owner,
                                                 const char *user, uint64_t *count,
                                                 struct td_error *err);
+/* The same of what is about that thing. Who waits for it finds it gone. */
+TD_MUST_CHECK enum td_status queue_store_drop(struct queue_store *store, const char *owner,
+                                              const char *about, struct td_error *err);
 
 #endif

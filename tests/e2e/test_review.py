@@ -571,6 +571,41 @@ def test_a_server_that_is_killed_loses_no_ticket_and_answers_none_twice():
 
 
 @case
+def test_a_kept_response_has_the_persons_answer_and_takes_its_ticket_along():
+    with Tandem(config()) as tandem:
+
+        def respond(**more):
+            body = {"model": "auto", "input": QUESTION, "max_output_tokens": 16, "tandem": HIGH}
+            answer = tandem.request("POST", "/v1/responses", {**body, **more})
+            equal(answer.status, 200, answer.body)
+            path = "/v1/responses/" + answer.json["id"]
+            wait_until(lambda: tandem.get(path).json["status"] == "completed", 20, "an answer")
+            return path
+
+        def words(path):
+            return tandem.get(path).json["output"][-1]["content"][0]["text"]
+
+        for more in ({}, {"background": True}):
+            path = respond(**more)
+            equal(tandem.get(path).json["tandem"]["pending"], True)
+            interim = words(path)
+            (row,) = tickets(tandem)
+            step(tandem, row["id"], "edit", {"candidate": 0, "text": "From a person."})
+            assert interim != "From a person."
+            equal(words(path), "From a person.")
+            body = tandem.get(path).json
+            equal((body["tandem"]["pending"], len(body["output"])), (False, 1), body)
+            events = tandem.get(path + "?stream=true").body
+            assert b"From a person." in events and interim.encode() not in events, events
+        before = respond()
+        (row,) = tickets(tandem)
+        equal(tandem.request("DELETE", before).json["deleted"], True)
+        equal((tickets(tandem), tandem.get(before).status), ([], 404))
+        equal(final(tandem, row["exchange"]).status, 404)
+        equal(tandem.request("DELETE", before).status, 404)
+
+
+@case
 def test_where_a_rule_asks_people_first_nobody_below_answers_in_their_place():
     rule = """rules:
   - {name: ask-people, when: {tag: legal}, then: {start: people}}

@@ -7,6 +7,7 @@
 #include "api/inference/handlers.h"
 #include "api/inference/kept_events.h"
 #include "api/inference/kept_page.h"
+#include "api/inference/kept_review.h"
 #include "base/json.h"
 #include "base/str.h"
 
@@ -97,6 +98,7 @@ void responses_handle_one(struct api *api, struct http_request *request, const c
         kept_page_reply_absent(api, request, "Response", str_from(rest));
         return;
     }
+    kept_review_settle(api, rest, &found);
     if (wants_stream(request))
         reply_events(api, request, &found);
     else
@@ -106,9 +108,14 @@ void responses_handle_one(struct api *api, struct http_request *request, const c
 
 void responses_handle_delete(struct api *api, struct http_request *request, const char *rest)
 {
-    bool is_response = str_starts_with(str_from(rest), STR("resp_"));
-    if (!api->host->history || !is_response ||
-        !history_remove(api->host->history, api->who.caller, rest)) {
+    struct history_found found;
+    bool known = find(api, str_from(rest), &found);
+    bool removed = known && history_remove(api->host->history, api->who.caller, rest);
+    if (removed)
+        kept_review_drop(api, &found);
+    if (known)
+        history_found_deinit(&found);
+    if (!removed) {
         kept_page_reply_absent(api, request, "Response", str_from(rest));
         return;
     }
