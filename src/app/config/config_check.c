@@ -6,6 +6,7 @@
 #include "app/config/config_listen.h"
 #include "app/config/config_ramp.h"
 #include "app/config/config_reach.h"
+#include "app/config/config_together.h"
 #include "base/assertion.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -400,77 +401,6 @@ static enum td_status check_kind(const struct config *config, const struct confi
     return TD_OK;
 }
 
-/* The default classifier has learnt what a small model gets wrong, and nothing of what a large one
- * does: with it no question would ever be hopeless. */
-static enum td_status check_hopeless(const struct config *config, const struct config_route *route,
-                                     struct td_error *err)
-{
-    if (!(route->gates.hopeless_under > 0) || config->router.classifier)
-        return TD_OK;
-    return refuse(config, route->line, err,
-                  "route '%.64s': gates.hopeless_under needs a classifier that knows what no tier "
-                  "gets right; train one with `tandem router train` and name it in "
-                  "router.classifier",
-                  route->name);
-}
-
-static bool is_people(const struct config *config, const char *name)
-{
-    const struct config_tier *tier = config_tier_find(config, name);
-    return tier && tier->kind == CONFIG_TIER_REVIEW;
-}
-
-/* A ticket holds the question for as long as people need. */
-static enum td_status check_people(const struct config *config, const struct config_route *route,
-                                   struct td_error *err)
-{
-    bool forgets = route->zero_retention || config->privacy.zero_retention;
-    for (size_t i = 0; forgets && i < route->tiers.count; i++)
-        if (is_people(config, route->tiers.items[i]))
-            return refuse(config, route->line, err,
-                          "route '%.64s' keeps nothing (%szero_retention), so no ticket could be "
-                          "made at its tier '%.60s': leave one of them out",
-                          route->name, route->zero_retention ? "" : "privacy.",
-                          route->tiers.items[i]);
-    return TD_OK;
-}
-
-static enum td_status check_verify(const struct config *config, const struct config_route *route,
-                                   struct td_error *err)
-{
-    bool race = route->climb == 2;
-    if (route->settle != SETTLE_FIRST_GOOD && !race)
-        return refuse(config, route->line, err,
-                      "route '%.64s' has settle, which says whose answer a race gives: add climb: "
-                      "race, or leave settle out",
-                      route->name);
-    if (route->g4.by && race)
-        return refuse(config, route->line, err,
-                      "route '%.64s' has gates.g4 and climb: race, which both say whose answer is "
-                      "given: leave one of them out",
-                      route->name);
-    size_t models = 0;
-    for (size_t i = 0; i < route->tiers.count; i++)
-        models += !is_people(config, route->tiers.items[i]);
-    if ((route->g4.by || race) && models < 2)
-        return refuse(config, route->line, err,
-                      "route '%.64s' has one tier that is no people, and %s needs two", route->name,
-                      race ? "a race" : "gates.g4");
-    if (route->g4.tier && is_people(config, route->g4.tier))
-        return refuse(config, route->line, err,
-                      "gates.g4.tier of route '%.64s' is '%.60s', where people answer: they check "
-                      "nothing while somebody waits",
-                      route->name, route->g4.tier);
-    if (route->g4.tier && (!config_route_lists(route, route->g4.tier) ||
-                           strcmp(route->tiers.items[0], route->g4.tier) == 0))
-        return refuse(
-            config, route->line, err,
-            "gates.g4.tier of route '%.64s' must be one of its tiers after the first, not "
-            "'%.60s'",
-            route->name, route->g4.tier);
-    return TD_OK;
-}
-
 static enum td_status check_route(const struct config *config, size_t index, struct td_error *err)
 {
     const struct config_route *route = &config->routes[index];
@@ -490,11 +420,7 @@ static enum td_status check_route(const struct config *config, size_t index, str
     if (status == TD_OK)
         status = check_aliases(config, index, err);
     if (status == TD_OK)
-        status = check_hopeless(config, route, err);
-    if (status == TD_OK)
-        status = check_verify(config, route, err);
-    if (status == TD_OK)
-        status = check_people(config, route, err);
+        status = config_together_check(config, route, err);
     if (status != TD_OK)
         return status;
     struct reach reach = reach_of(config, route);
