@@ -24,8 +24,9 @@ extern const struct verb verb_ask, verb_bench, verb_calibrate, verb_chat, verb_c
     verb_drill, verb_egress, verb_embed, verb_explain, verb_forget, verb_generate, verb_imatrix,
     verb_init, verb_keys, verb_logits, verb_lora, verb_models, verb_perplexity, verb_policy,
     verb_probe, verb_quant_eval, verb_quantize, verb_redact, verb_replay, verb_report, verb_review,
-    verb_router, verb_scan, verb_score, verb_serve, verb_tco, verb_template, verb_tokenize,
-    verb_version;
+    verb_router, verb_run_model, verb_scan, verb_score, verb_serve, verb_tco, verb_template,
+    verb_tokenize, verb_version, verb_ps, verb_stop, verb_models_pull, verb_models_list,
+    verb_models_rm, verb_models_search;
 
 /* A list that NULL ends. */
 #define VERBS(...)               \
@@ -35,11 +36,12 @@ extern const struct verb verb_ask, verb_bench, verb_calibrate, verb_chat, verb_c
     }
 
 static const struct group {
-    const char *title; /* NULL: started by the program itself, not for people */
+    const char *title; /* NULL: not shown */
     const struct verb *const *verbs;
 } groups[] = {
-    {"Run", VERBS(&verb_init, &verb_serve, &verb_chat, &verb_ask, &verb_config, &verb_doctor,
-                  &verb_drill, &verb_deferred, &verb_help, &verb_version)},
+    {"Run",
+     VERBS(&verb_run_model, &verb_chat, &verb_ask, &verb_init, &verb_serve, &verb_ps, &verb_stop,
+           &verb_config, &verb_doctor, &verb_drill, &verb_deferred, &verb_help, &verb_version)},
     {"Tenants", VERBS(&verb_keys)},
     {"Review", VERBS(&verb_review)},
     {"Inspect", VERBS(&verb_explain, &verb_report, &verb_egress)},
@@ -50,7 +52,9 @@ static const struct group {
     {"Making models",
      VERBS(&verb_convert, &verb_imatrix, &verb_quantize, &verb_quant_eval, &verb_lora)},
     {"Evidence", VERBS(&verb_policy, &verb_router, &verb_replay, &verb_tco)},
-    {NULL, VERBS(&verb_confined)},
+    /* As people know them from other programs; the first ones are in 'tandem models'. */
+    {NULL, VERBS(&verb_models_pull, &verb_models_list, &verb_models_rm, &verb_models_search,
+                 &verb_confined)},
 };
 #define GROUP_COUNT (sizeof groups / sizeof *groups)
 

@@ -361,9 +361,6 @@ def test_what_is_no_source_is_refused_with_the_reason():
     with Folder() as folder:
         for source, words in (
             ("hf:nobody", "ORG/REPO"),
-            ("hf:a/b", ("names no file", "/a/b/tree/main")),
-            ("hf:a/b:", "names no file"),
-            ("hf:a/b:Q4_K_M", (".gguf", "quantisation", "/a/b/tree/main")),
             ("hf:a:f.gguf", "ORG/REPO"),
             ("hf:a/../b:f.gguf", "ORG/REPO"),
             ("hf:a/b:../f.gguf", "not a file"),
@@ -381,7 +378,7 @@ def test_what_is_no_source_is_refused_with_the_reason():
         assert code == 2 and "--sha256 needs 64 hex digits" in err, err
         folder.refused("http://127.0.0.1:1/x.gguf", "--retries", 0, words="127.0.0.1")
     code, _, err = run("models", "pull")
-    assert code == 2 and "hf:ORG/REPO:FILE" in err, err
+    assert code == 2 and "hf:ORG/REPO" in err, err
     code, _, err = run("models", "pul")
     assert code == 2 and "'pull'" in err, err
 

@@ -63,7 +63,17 @@ PARTS = {
     ],
     "app": ["config", "setup", "terminal", "cli", "chat", "evidence", "quality", "recipe", "verbs"],
     "app/setup": ["files", "credentials", "model", "policy", "privacy", "process"],
-    "app/verbs": ["run", "tenants", "review", "inspect", "privacy", "models", "making", "evidence"],
+    "app/verbs": [
+        "run",
+        "tenants",
+        "review",
+        "inspect",
+        "privacy",
+        "store",
+        "models",
+        "making",
+        "evidence",
+    ],
 }
 # Rooms whose parts do not see each other at all: a verb is a leaf.
 APART = {"app/verbs"}

@@ -325,6 +325,7 @@ struct config {
         const char *dir;     /* always set after loading */
         const char *mirror;  /* NULL = huggingface.co */
         const char *ca_file; /* NULL = the system's certificates */
+        const char *catalog; /* NULL = the one beside the program */
         uint32_t file_mb_max;
         uint32_t max_age_days; /* 0 = no limit */
         double max_skew;       /* share of answers that differ */

@@ -79,6 +79,9 @@ static const struct config_key models_keys[] = {
      .help = "https address to use instead of https://huggingface.co. HF_ENDPOINT overrides it"},
     {"ca_file", CONFIG_KEY_TEXT, AT(models.ca_file), NULL,
      .help = "certificates to trust for downloads; default: the system's"},
+    {"catalog", CONFIG_KEY_TEXT, AT(models.catalog), NULL,
+     .help = "file with the models that 'tandem models recommend' shows and 'models pull' knows by "
+             "name; default: the one that came with the program"},
     {"file_mb_max", CONFIG_KEY_UINT, AT(models.file_mb_max), "1000000", 1, 4000000000.0,
      .help = "largest file to download, in MB (1,000,000 bytes); a server that names no length is "
              "also stopped before the disk is full"},

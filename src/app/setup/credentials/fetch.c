@@ -43,6 +43,7 @@ enum td_status fetch_now(const struct fetch_ask *ask, struct buf *answer, int *c
         .body = ask->body,
         .allow_http = ask->direct || loopback_is_url(str_from(ask->url)),
         .direct = ask->direct || loopback_is_url(str_from(ask->url)),
+        .ca_file = ask->ca_file,
         .connect_timeout_ms = ask->connect_ms,
         .total_timeout_ms = ask->total_ms,
         .response_bytes_max = answer->bytes_max,

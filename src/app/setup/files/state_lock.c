@@ -6,10 +6,12 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/str.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -17,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OWNER_BYTES 512
+#define OWNER_BYTES STATE_OWNER_BYTES
 #define LOOK_MS 50
 
 struct state_lock {
@@ -150,4 +152,56 @@ void state_lock_release(struct state_lock *lock)
     free(lock->what);
     free(lock->instead);
     free(lock);
+}
+
+/* --- the owner, seen from outside --- */
+
+static bool is_held(int fd)
+{
+    if (flock(fd, LOCK_SH | LOCK_NB) == 0) {
+        flock(fd, LOCK_UN);
+        return false;
+    }
+    return errno == EWOULDBLOCK;
+}
+
+/* "process 42 on host, which serves ...": the number means this process only on this host. */
+static long pid_of(const char *owner)
+{
+    char host[128] = "", named[128] = "";
+    long pid = 0;
+    if (gethostname(host, sizeof host - 1) != 0 ||
+        sscanf(owner, "process %ld on %127[^,]", &pid, named) != 2 || strcmp(host, named) != 0)
+        return 0;
+    return pid;
+}
+
+enum td_status state_lock_end_owner(const char *dir, uint32_t wait_ms,
+                                    char owner[static STATE_OWNER_BYTES], struct td_error *err)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
+    const double until = clock_monotonic_ms(NULL) + wait_ms;
+    char path[4096];
+    enum td_status status = path_join(path, sizeof path, dir, "server.lock", err);
+    if (status != TD_OK)
+        return status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 || !is_held(fd)) {
+        if (fd >= 0)
+            close(fd);
+        return error_set(err, TD_NOT_FOUND, "no server runs with the state folder %s", dir);
+    }
+    read_owner(fd, owner);
+    long pid = pid_of(owner);
+    if (pid <= 1)
+        status = error_set(err, TD_UNSUPPORTED, "it is %s: stop it there", owner);
+    else if (kill((pid_t)pid, SIGTERM) != 0)
+        status = error_set(err, TD_DENIED, "%s cannot be asked to end: %s", owner, strerror(errno));
+    bool held = true;
+    while (status == TD_OK && (held = is_held(fd)) && clock_monotonic_ms(NULL) < until)
+        nanosleep(&pause, NULL);
+    if (status == TD_OK && held)
+        status = error_set(err, TD_TIMEOUT, "%s still finishes what it answers", owner);
+    close(fd);
+    return status;
 }

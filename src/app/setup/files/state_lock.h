@@ -26,4 +26,12 @@ void state_lock_tell(struct state_lock *lock, const char *address);
 TD_MUST_CHECK enum td_status state_lock_check(struct state_lock *lock, struct td_error *err);
 void state_lock_release(struct state_lock *lock);
 
+#define STATE_OWNER_BYTES 512
+/* Asks the server that has the state folder `dir` to end (SIGTERM), and waits until it has.
+ * `owner`: who it was. TD_NOT_FOUND: none runs. TD_UNSUPPORTED: it runs on another machine.
+ * TD_TIMEOUT. */
+TD_MUST_CHECK enum td_status state_lock_end_owner(const char *dir, uint32_t wait_ms,
+                                                  char owner[static STATE_OWNER_BYTES],
+                                                  struct td_error *err);
+
 #endif

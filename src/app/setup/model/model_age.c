@@ -12,8 +12,7 @@
 
 #define DAY_MS 86400000.0
 
-/* "2026-11-27..." */
-static bool parse_day(struct td_str text, uint64_t *wall_ms)
+bool model_day_parse(struct td_str text, uint64_t *wall_ms)
 {
     uint64_t year, month, day;
     if (text.len < MODEL_DAY_BYTES - 1 || !str_to_u64(str_slice(text, 0, 4), &year) ||
@@ -36,7 +35,7 @@ static bool of_manifest(const char *path, uint64_t *wall_ms)
 {
     struct model_manifest manifest;
     bool found = model_manifest_load(path, &manifest, NULL) == TD_OK &&
-                 parse_day(json_text(json_get(manifest.body, "built")), wall_ms);
+                 model_day_parse(json_text(json_get(manifest.body, "built")), wall_ms);
     model_manifest_deinit(&manifest);
     return found;
 }
@@ -47,7 +46,7 @@ static bool of_metadata(const char *path, uint64_t *wall_ms)
     struct td_str text;
     bool found = gguf_open(path, true, &gguf, NULL) == TD_OK &&
                  gguf_get_string(gguf, "tandem.source.converted", &text) &&
-                 parse_day(text, wall_ms);
+                 model_day_parse(text, wall_ms);
     gguf_close(gguf);
     return found;
 }

@@ -11,6 +11,9 @@ struct ledger_reader;
 
 #define MODEL_DAY_BYTES 11 /* "2026-11-27" */
 
+/* "2026-11-27...": the first moment of that day. */
+bool model_day_parse(struct td_str text, uint64_t *wall_ms);
+
 /* The day on which a model's file was made: by its manifest or its metadata
  * (tandem.source.converted), else by the file's time. *days since then, at least 0. False: there is
  * no such file. */

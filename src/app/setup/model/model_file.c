@@ -4,6 +4,7 @@
 #include "app/setup/model/model_file.h"
 
 #include "app/config/config.h"
+#include "app/setup/model/model_default.h"
 #include "app/setup/model/model_store.h"
 #include "base/error.h"
 #include "base/path.h"
@@ -85,6 +86,9 @@ enum td_status model_file_find(const char *wanted, const char *models_dir, char 
 {
     if (!wanted || !*wanted)
         wanted = getenv("TANDEM_MODEL");
+    char chosen[MODEL_NAME_BYTES];
+    if ((!wanted || !*wanted) && model_default_read(models_dir, chosen))
+        wanted = chosen;
     if (wanted && *wanted)
         return find_named(wanted, models_dir, out, size, err);
     if (find_beside("nano", out, size))

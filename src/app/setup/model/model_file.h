@@ -4,11 +4,12 @@
 
 #include "tandem/types.h"
 
-/* Writes the path of the model to use: `wanted` if not NULL, else TANDEM_MODEL, else the embedded
- * model. That one is in ../share/tandem of an installed program, and in models/nano of the sources
- * in a build tree. A name that is not a file may be a downloaded model in models_dir, with or
- * without .gguf, or a model that came with the program ("nano", "nano-large"). models_dir NULL: the
- * folder of the environment's configuration. TD_NOT_FOUND names the places. */
+/* Writes the path of the model to use: `wanted` if not NULL, else TANDEM_MODEL, else the default of
+ * models_dir (model_default.h), else the embedded model. That one is in ../share/tandem of an
+ * installed program, and in models/nano of the sources in a build tree. A name that is not a file
+ * may be a downloaded model in models_dir, with or without .gguf, or a model that came with the
+ * program ("nano", "nano-large"). models_dir NULL: the folder of the environment's configuration.
+ * TD_NOT_FOUND names the places. */
 TD_MUST_CHECK enum td_status model_file_find(const char *wanted, const char *models_dir, char *out,
                                              size_t size, struct td_error *err);
 

@@ -194,6 +194,13 @@ static enum td_status parse_url(struct td_str text, const char *name, struct mod
     return set_name(out, name, last, true, err);
 }
 
+bool model_source_is_file(const char *text)
+{
+    struct td_str source = str_from(text);
+    return !str_starts_with(source, STR("hf:")) && !str_starts_with(source, STR("https://")) &&
+           !str_starts_with(source, STR("http://"));
+}
+
 enum td_status model_source_parse(const char *text, const char *endpoint, const char *name,
                                   struct model_source *out, struct td_error *err)
 {
@@ -201,12 +208,12 @@ enum td_status model_source_parse(const char *text, const char *endpoint, const 
     *out = (struct model_source){0};
     if (str_starts_with(source, STR("hf:")))
         return parse_hub(str_slice(source, 3, source.len), endpoint, name, out, err);
-    if (str_starts_with(source, STR("https://")) || str_starts_with(source, STR("http://")))
+    if (!model_source_is_file(text))
         return parse_url(source, name, out, err);
     if (access(text, R_OK) != 0)
         return error_set(err, TD_INVALID,
-                         "'%.200s' is neither hf:ORG/REPO:FILE, nor a http(s) address, nor a file "
-                         "that can be read",
+                         "'%.200s' is neither a name that 'tandem models recommend' shows, nor "
+                         "hf:ORG/REPO:FILE, nor a http(s) address, nor a file that can be read",
                          text);
     if (snprintf(out->where, sizeof out->where, "%s", text) >= (int)sizeof out->where)
         return error_set(err, TD_INVALID, "the source is too long");

@@ -20,4 +20,7 @@ TD_MUST_CHECK enum td_status model_source_parse(const char *text, const char *en
                                                 const char *name, struct model_source *out,
                                                 struct td_error *err);
 
+/* Whether a source is the path of a file: neither hf: nor an address. */
+bool model_source_is_file(const char *text);
+
 #endif

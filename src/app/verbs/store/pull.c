@@ -1,51 +1,28 @@
-/* tandem models pull: fetch, check, name. What is fetched lies in NAME.gguf.part until its hash and
- * its contents have been checked, so that a model that can be named is always whole. */
+/* Fetch, check, name. What is fetched lies in NAME.gguf.part until its hash and its contents have
+ * been checked, so that a model that can be named is always whole. */
+#include "app/verbs/store/pull.h"
+
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
-#include "app/cli/options.h"
-#include "app/cli/verb.h"
-#include "app/config/config.h"
-#include "app/evidence/calibrate.h"
 #include "app/setup/model/adapter_file.h"
-#include "app/setup/model/model_source.h"
+#include "app/setup/model/catalog.h"
+#include "app/setup/model/hub.h"
 #include "app/setup/model/model_store.h"
+#include "app/verbs/store/pull_bar.h"
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "engine/gguf/gguf_split.h"
-#include "net/download.h"
 #include "net/download_url.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define RETRIES_DEFAULT 8
-#define BAR_CELLS 24
 #define HASH_REPORT_MS 500
-
-struct pull {
-    const char *config_path, *dir, *name, *ca_file;
-    uint32_t streams, retries;
-    bool json, force, calibrate;
-
-    struct config *config;
-    struct model_source source;
-    char path[4096 + MODEL_NAME_BYTES];
-    const char *endpoint;
-    const char *token_origin; /* whose HF_TOKEN is */
-    struct model_origin origin;
-    char digest[DOWNLOAD_SHA256_HEX + 1]; /* that was asked for; "" = none */
-    struct download_result result;
-    int part_fd; /* -1 = none */
-    double begin_ms, hash_report_ms;
-    bool bar_shown;
-};
 
 /* --- progress --- */
 
@@ -59,28 +36,18 @@ static struct json *event_new(const struct pull *pull, const char *event)
     return object;
 }
 
-static void print_bar(struct pull *pull, const char *what, uint64_t bytes, uint64_t total,
-                      uint64_t not_counted)
+static void show_bar(struct pull *pull, const char *what, uint64_t bytes, uint64_t total,
+                     uint64_t not_counted)
 {
-    double seconds = (clock_monotonic_ms(NULL) - pull->begin_ms) / 1000.0;
-    double rate = seconds > 0 ? (double)(bytes - not_counted) / seconds : 0;
-    char bar[BAR_CELLS + 1] = "";
-    if (!isatty(STDERR_FILENO))
-        return;
-    pull->bar_shown = true;
-    if (total == UINT64_MAX || total == 0) {
-        fprintf(stderr, "\r%s %s: %.1f MB, %.1f MB/s\x1b[K", what, pull->source.name,
-                (double)bytes / 1e6, rate / 1e6);
-        return;
-    }
-    double part = (double)bytes / (double)total;
-    for (int i = 0; i < BAR_CELLS; i++)
-        bar[i] = i < (int)(part * BAR_CELLS) ? '#' : '.';
-    fprintf(stderr, "\r%s %s [%s] %3.0f %% %.1f of %.1f MB, %.1f MB/s", what, pull->source.name,
-            bar, 100 * part, (double)bytes / 1e6, (double)total / 1e6, rate / 1e6);
-    if (rate > 0 && bytes < total)
-        fprintf(stderr, ", %.0f s left", (double)(total - bytes) / rate);
-    fputs("\x1b[K", stderr);
+    const struct pull_bar bar = {
+        .what = what,
+        .name = pull->source.name,
+        .bytes = bytes,
+        .total = total,
+        .not_counted = not_counted,
+        .seconds = (clock_monotonic_ms(NULL) - pull->begin_ms) / 1000.0,
+    };
+    pull->bar_shown = pull_bar_show(&bar) || pull->bar_shown;
 }
 
 static void end_bar(struct pull *pull)
@@ -94,7 +61,7 @@ static void on_progress(void *ctx, const struct download_progress *progress)
 {
     struct pull *pull = ctx;
     if (!pull->json) {
-        print_bar(pull, "pulling", progress->bytes, progress->total, progress->resumed_bytes);
+        show_bar(pull, "pulling", progress->bytes, progress->total, progress->resumed_bytes);
         return;
     }
     struct json *object = event_new(pull, "progress");
@@ -113,7 +80,7 @@ static void on_hashed(void *ctx, uint64_t bytes, uint64_t total)
     double now_ms = clock_monotonic_ms(NULL);
     if (pull->json || now_ms < pull->hash_report_ms)
         return;
-    print_bar(pull, "checking", bytes, total, 0);
+    show_bar(pull, "checking", bytes, total, 0);
     pull->hash_report_ms = now_ms + HASH_REPORT_MS;
 }
 
@@ -129,11 +96,6 @@ static void choose_endpoint(struct pull *pull)
     pull->endpoint = pull->token_origin;
     if (!from_environment && pull->config->models.mirror)
         pull->endpoint = pull->config->models.mirror;
-}
-
-static bool take_sha256(void *digest, const char *text)
-{
-    return download_sha256_parse(str_from(text), digest);
 }
 
 /* A file is known by its whole path, whatever folder the command runs in. */
@@ -159,11 +121,8 @@ static enum td_status fill_origin(struct pull *pull, struct td_error *err)
 
 static enum td_status prepare(struct pull *pull, const char *text, struct td_error *err)
 {
-    enum td_status status = config_load(pull->config_path, &pull->config, err);
-    if (status != TD_OK)
-        return status;
-    choose_endpoint(pull);
-    status = model_source_parse(text, pull->endpoint, pull->name, &pull->source, err);
+    enum td_status status =
+        model_source_parse(text, pull->endpoint, pull->name, &pull->source, err);
     if (status != TD_OK)
         return status;
     status = fill_origin(pull, err);
@@ -210,7 +169,7 @@ static enum td_status install(struct pull *pull, struct td_error *err)
         .part_fd = pull->part_fd,
         .replace = pull->force,
         .sha256_wanted = given ? pull->digest : pull->result.sha256,
-        .sha256_from = given ? "--sha256" : "the server",
+        .sha256_from = given ? pull->digest_from : "the server",
         .cancel = &interrupted,
         .on_progress = on_hashed,
         .ctx = pull,
@@ -219,24 +178,34 @@ static enum td_status install(struct pull *pull, struct td_error *err)
     return model_store_install(&check, &pull->origin, err);
 }
 
+static void print_text(const struct pull *pull, const char *event)
+{
+    const char *sha256 = pull->origin.sha256;
+    struct adapter_file adapter;
+    printf("%s %s\nsha256 %s", event, pull->path, *sha256 ? sha256 : "not recorded");
+    if (strcmp(event, "pulled") == 0 && *pull->digest)
+        printf(" (as %s says)", pull->digest_from);
+    else if (strcmp(event, "pulled") == 0)
+        fputs(*pull->result.sha256 ? " (as the server says)"
+                                   : " (not compared: neither --sha256 nor the server says what it "
+                                     "should be)",
+              stdout);
+    fputc('\n', stdout);
+    if (adapter_file_read(pull->path, &adapter))
+        printf("a LoRA adapter for %s, rank %u, %llu tensors: --lora %s, or engine.adapters\n",
+               *adapter.architecture ? adapter.architecture : "?", adapter.rank_max,
+               (unsigned long long)adapter.tensor_count, pull->path);
+}
+
 static bool print_done(const struct pull *pull, const char *event)
 {
     const char *sha256 = pull->origin.sha256;
     struct adapter_file adapter;
     bool is_adapter = adapter_file_read(pull->path, &adapter);
-    if (!pull->json) {
-        printf("%s %s\nsha256 %s%s\n", event, pull->path, *sha256 ? sha256 : "not recorded",
-               strcmp(event, "pulled") != 0 ? ""
-               : *pull->digest              ? " (as --sha256 says)"
-               : *pull->result.sha256
-                   ? " (as the server says)"
-                   : " (not compared: neither --sha256 nor the server says what it should be)");
-        if (is_adapter)
-            printf("a LoRA adapter for %s, rank %u, %llu tensors: --lora %s, or engine.adapters\n",
-                   *adapter.architecture ? adapter.architecture : "?", adapter.rank_max,
-                   (unsigned long long)adapter.tensor_count, pull->path);
+    if (!pull->json && !pull->quiet)
+        print_text(pull, event);
+    if (!pull->json)
         return fflush(stdout) == 0;
-    }
     struct json *object = event_new(pull, event);
     json_put(object, "path", json_new_cstr(pull->path));
     json_put(object, "kind", json_new_cstr(is_adapter ? "adapter" : "model"));
@@ -360,8 +329,6 @@ static enum td_status run_parts(struct pull *pull, const char *text,
         one.name = asked.name;
         if (i == 1)
             *pull = one;
-        else
-            config_free(one.config);
     }
     struct gguf *gguf = NULL;
     if (status == TD_OK)
@@ -370,88 +337,96 @@ static enum td_status run_parts(struct pull *pull, const char *text,
     return status;
 }
 
-static enum td_status run_all(struct pull *pull, const char *text, bool *printed,
-                              struct td_error *err)
+/* --- what is meant --- */
+
+/* A page of a file is what people copy; the file itself is beside it. */
+static enum td_status write_plain(const char *text, char *out, size_t size, struct td_error *err)
+{
+    static const char *const hosts[] = {"https://huggingface.co/", "https://hf.co/",
+                                        "huggingface.co/", "hf.co/"};
+    const char *blob = strstr(text, "/blob/");
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        const char *rest = text + strlen(hosts[i]);
+        if (strncmp(text, hosts[i], strlen(hosts[i])) != 0)
+            continue;
+        if (blob && i < 2)
+            return path_format(out, size, err, "%.*s/resolve/%s", (int)(blob - text), text,
+                               blob + 6);
+        if (!strstr(rest, "/resolve/"))
+            return path_format(out, size, err, "hf:%s", rest);
+    }
+    return path_format(out, size, err, "%s", text);
+}
+
+/* A name of the catalogue stands for its source and its hash. */
+static enum td_status use_catalog(struct pull *pull, char *text, size_t size, struct td_error *err)
+{
+    struct catalog *catalog = NULL;
+    struct td_error ignored = {0};
+    if (!model_source_is_file(text) || access(text, F_OK) == 0 || strchr(text, '/'))
+        return TD_OK;
+    enum td_status status = catalog_open(pull->config, &catalog, &ignored);
+    if (status != TD_OK && pull->config->models.catalog)
+        return error_set(err, status, "%s", ignored.message);
+    const struct catalog_model *model = catalog ? catalog_find(catalog, text) : NULL;
+    status = TD_OK;
+    if (model) {
+        if (!pull->quiet && !pull->json)
+            fprintf(stderr, "%s: %.1f GB, licence %s\n", model->name, (double)model->bytes / 1e9,
+                    model->licence);
+        snprintf(pull->known_name, sizeof pull->known_name, "%s", model->name);
+        pull->name = pull->name ? pull->name : pull->known_name;
+        if (!*pull->digest)
+            snprintf(pull->digest, sizeof pull->digest, "%s", model->sha256);
+        snprintf(pull->digest_from, sizeof pull->digest_from, "the list of %s",
+                 catalog_day(catalog));
+        status = path_format(text, size, err, "%s", model->source);
+    } else if (catalog && model_name_is_plain(text) && !str_ends_with(str_from(text), STR(".gguf")))
+        status = error_set(err, TD_NOT_FOUND,
+                           "no model is called '%.100s'%s; 'tandem models recommend' shows those "
+                           "with a name, 'tandem models search %.100s' asks the hub",
+                           text, catalog_suggest(catalog, text).text, text);
+    catalog_free(catalog);
+    return status;
+}
+
+/* hf:ORG/REPO:FILE.gguf, an address or a path, whichever way it was written. */
+static enum td_status find_source(struct pull *pull, const char *text, char *out, size_t size,
+                                  struct td_error *err)
+{
+    char plain[4400];
+    const char *ca_file = pull->ca_file ? pull->ca_file : pull->config->models.ca_file;
+    enum td_status status = write_plain(text, plain, sizeof plain, err);
+    if (status == TD_OK)
+        status = use_catalog(pull, plain, sizeof plain, err);
+    if (status != TD_OK || !hub_source_is_open(plain))
+        return status == TD_OK ? path_format(out, size, err, "%s", plain) : status;
+    const struct hub hub = {pull->endpoint, pull->token_origin, ca_file};
+    status = hub_resolve(&hub, plain, out, size, err);
+    if (status == TD_OK && !pull->quiet && !pull->json)
+        fprintf(stderr, "%s\n", out);
+    return status;
+}
+
+enum td_status pull_open(struct pull *pull, struct td_error *err)
+{
+    pull->part_fd = -1;
+    snprintf(pull->digest_from, sizeof pull->digest_from, "--sha256");
+    enum td_status status = config_load(pull->config_path, &pull->config, err);
+    if (status == TD_OK)
+        choose_endpoint(pull);
+    return status;
+}
+
+enum td_status pull_run(struct pull *pull, const char *asked, bool *printed, struct td_error *err)
 {
     struct gguf_part_name part;
     size_t end;
+    char text[4400];
+    enum td_status status = find_source(pull, asked, text, sizeof text, err);
+    if (status != TD_OK)
+        return status;
     if (find_part(text, &part, &end) && part.count > 1)
         return run_parts(pull, text, &part, end, printed, err);
     return run(pull, text, printed, err);
 }
-
-/* An adapter is no model: what it is worth is not known without the model that it changes. */
-static enum td_status calibrate(const struct pull *pull, bool *printed, struct td_error *err)
-{
-    struct adapter_file adapter;
-    const struct calibrate_options options = {.model = pull->path,
-                                              .config = pull->config_path,
-                                              .tokens_max = CALIBRATE_TOKENS,
-                                              .seed = 1,
-                                              .cpu = TD_CPU_AUTO,
-                                              .json = pull->json,
-                                              .cancel = &interrupted};
-    if (adapter_file_read(pull->path, &adapter))
-        return error_set(err, TD_INVALID, "%s is an adapter, which --calibrate cannot measure",
-                         pull->path);
-    return calibrate_run(&options, printed, err);
-}
-
-static int cmd_models_pull(int argc, char **argv)
-{
-    struct pull pull = {.retries = RETRIES_DEFAULT, .part_fd = -1};
-    struct option_each sha256_option = {take_sha256, pull.digest, "64 hex digits"};
-    const struct option options[] = {
-        OPTION_ROW_CONFIG(pull.config_path),
-        {"name", 0, OPTION_TEXT, &pull.name, "NAME",
-         "name to give the model; default: the name of the file", 0, 0},
-        {"sha256", 0, OPTION_EACH, &sha256_option, "HEX", "the SHA-256 that the file must have", 0,
-         0},
-        {"dir", 'd', OPTION_TEXT, &pull.dir, "FOLDER",
-         "the model folder; default: models.dir of the configuration, or TANDEM_MODELS", 0, 0},
-        {"streams", 's', OPTION_UINT, &pull.streams, "N", "parallel connections; default 4", 1,
-         DOWNLOAD_STREAMS_MAX},
-        {"retries", 0, OPTION_UINT, &pull.retries, "N",
-         "failures in a row before it gives up; default 8", 0, 1000},
-        {"ca-file", 0, OPTION_TEXT, &pull.ca_file, "FILE", "certificates to trust", 0, 0},
-        {"calibrate", 0, OPTION_FLAG, &pull.calibrate, NULL,
-         "then measure what its confidence is worth, as 'tandem calibrate' does", 0, 0},
-        {"force", 'f', OPTION_FLAG, &pull.force, NULL, "replace a model of the same name", 0, 0},
-        OPTION_ROW_JSON(pull.json),
-    };
-    const struct option_spec spec = {
-        .verb = "models pull",
-        .arguments = "SOURCE",
-        .summary =
-            "Downloads a model into the model folder. SOURCE is hf:ORG/REPO:FILE.gguf "
-            "(with @REVISION after it for another revision than main), an http(s) address, "
-            "or a file. Of a model in several files (NAME-00001-of-00003.gguf) name any: all "
-            "are fetched. An interrupted download continues where it stopped.\n"
-            "The SHA-256 of the file is printed, and compared with --sha256 or with what "
-            "the server says. HF_ENDPOINT or models.mirror names another hub; HF_TOKEN "
-            "gives access to gated models.",
-        .json = "One event a line.",
-        .example = "  tandem models pull --name qwen --calibrate \\\n"
-                   "    hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF:qwen2.5-0.5b-instruct-q4_0.gguf\n"
-                   "  tandem chat -m qwen",
-        OPTION_TABLE(options),
-        .positional_max = 1,
-    };
-    const char *source[1] = {NULL};
-    size_t count = 0;
-    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, source, &count);
-    if (count != 1)
-        return options_misuse("models pull",
-                              "name what to download: hf:ORG/REPO:FILE.gguf, an address or a file");
-    interrupt_watch();
-    signal(SIGPIPE, SIG_IGN);
-    struct td_error err = {0};
-    bool printed = true;
-    enum td_status status = run_all(&pull, source[0], &printed, &err);
-    if (status == TD_OK && printed && pull.calibrate)
-        status = calibrate(&pull, &printed, &err);
-    config_free(pull.config);
-    return status == TD_OK ? !printed : command_fail("models pull", &err);
-}
-
-const struct verb verb_models_pull = {"pull", cmd_models_pull, "download a model"};

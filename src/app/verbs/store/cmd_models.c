@@ -120,13 +120,24 @@ static int print_list(const char *config_path, bool json)
 
 extern const struct verb verb_models_pull, verb_models_list, verb_models_info, verb_models_rm,
     verb_models_prices, verb_models_build, verb_models_mistakes, verb_models_verify,
-    verb_models_versions;
+    verb_models_versions, verb_models_recommend, verb_models_search, verb_models_default, verb_ps,
+    verb_stop;
 
-static const struct verb *const verbs[] = {&verb_models_pull,     &verb_models_list,
-                                           &verb_models_info,     &verb_models_rm,
-                                           &verb_models_prices,   &verb_models_build,
-                                           &verb_models_mistakes, &verb_models_verify,
-                                           &verb_models_versions, NULL};
+static const struct verb *const verbs[] = {&verb_models_recommend,
+                                           &verb_models_search,
+                                           &verb_models_pull,
+                                           &verb_models_list,
+                                           &verb_models_info,
+                                           &verb_models_default,
+                                           &verb_models_rm,
+                                           &verb_ps,
+                                           &verb_stop,
+                                           &verb_models_prices,
+                                           &verb_models_build,
+                                           &verb_models_mistakes,
+                                           &verb_models_verify,
+                                           &verb_models_versions,
+                                           NULL};
 
 static int cmd_models(int argc, char **argv)
 {
@@ -142,10 +153,14 @@ static int cmd_models(int argc, char **argv)
         .summary = "Prints the local model and the tiers of the configuration. The verbs work with "
                    "downloaded models.\n"
                    "\n"
+                   "  recommend      show models that fit this machine\n"
+                   "  search WORDS   look for models, here and at the hub\n"
                    "  pull SOURCE    download a model\n"
                    "  list           list the downloaded models\n"
                    "  info [MODEL]   show what a model contains and how much memory it needs\n"
+                   "  default NAME   make it the one that answers where none is named\n"
                    "  rm NAME        remove a downloaded model\n"
+                   "  ps             list the models that a running server has in memory\n"
                    "  build RECIPE   make a model by a recipe\n"
                    "  mistakes       collect answers that were wrong, and ask a model again\n"
                    "  verify MODEL   check a model against its signed manifest\n"
