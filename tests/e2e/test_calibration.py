@@ -112,7 +112,7 @@ def test_an_uncalibrated_model_climbs_and_explain_says_so():
         assert any("uncalibrated" in text for text in texts), texts
         _code, out, _err = run("explain", env=tandem.environment)
         assert b"uncalibrated" in out and b"tandem calibrate" in out, out
-        equal(doctor_says(tandem)[0], "warn")
+        equal(doctor_says(tandem)[0], "fail")
         assert "uncalibrated" in doctor_says(tandem)[1], doctor_says(tandem)
         assert "model_uncalibrated" in "".join(tandem.log), tandem.log
 
@@ -210,7 +210,7 @@ def test_a_model_that_changed_after_its_calibration_is_uncalibrated():
     changed = unknown_model("changed.gguf", ("general.description", "trained further"))
     with serving(changed, before=lambda state: put_calibration(state, name, data)) as tandem:
         equal(tandem.chat(CLEAR).tandem["tier"], "cloud")
-        equal(doctor_says(tandem)[0], "warn")
+        equal(doctor_says(tandem)[0], "fail")
 
 
 @case

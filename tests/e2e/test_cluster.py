@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import postgres
 from check import Skip, case, equal, main
 from postgres import Postgres
+from screen import flat
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Answer, Tandem, edge_first, run, wait_until
 
@@ -76,7 +77,7 @@ def test_two_nodes_write_and_read_one_ledger() -> None:
             code, out, err = run(*words, env=b.environment)
             equal(code, 0, f"{words}: {out!r} {err}")
         code, out, err = run("doctor", env=b.environment)
-        assert f"{db.url} can be read".encode() in out, out
+        assert f"{db.url} can be read" in flat(out.decode()), out
         # Feedback to one node on what the other has answered.
         said = a.request("POST", "/tandem/v1/feedback", {"id": sorted(asked)[0], "ok": True})
         assert said.status in (200, 202, 204), said.body

@@ -15,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from certificates import certificate
 from check import case, equal, main
+from screen import flat
 from scripted_cloud import Script, ScriptedCloud
 from tandem import ROOT, Tandem, edge_first, run, wait_until
 
@@ -455,7 +456,10 @@ def test_another_machine_is_never_the_device():
             "tandem.yaml:4: tier 'near' is elsewhere" in said and "write place: premises" in said
         ), said
         code, out, err = run("doctor", env=tandem.environment)
-        assert code == 1 and "place: device is only for 127.0.0.1" in out.decode() + err, (out, err)
+        assert code == 1 and "place: device is only for 127.0.0.1" in flat(out.decode()) + err, (
+            out,
+            err,
+        )
 
 
 @case
@@ -470,7 +474,7 @@ def test_what_the_premises_may_see_no_proxy_sees():
             _code, out, _err = run("doctor", "--offline", env=tandem.environment)
         equal(b"CANARY-7" in proxy.received, seen, place)
         sees = "public, sensitive, contractual" if place == "premises" else "public"
-        assert f"place {place} as configured, sees {sees} data" in out.decode(), out
+        assert f"place {place} as configured, sees {sees} data" in flat(out.decode()), out
 
 
 PINNED = """
@@ -510,7 +514,7 @@ def test_nothing_is_sent_to_a_server_whose_key_is_not_a_pinned_one():
             _code, out, err = run("doctor", env=tandem.environment)
             assert (
                 f"{cloud.base_url} cannot be reached: 127.0.0.1: the server's public key"
-                in out.decode()
+                in flat(out.decode())
             ), (out, err)
             equal(len(cloud.requests), 2)  # the doctor's look at the other tier
             equal(tandem.chat("Write an essay about rivers", CLOUD, model="right").text, "Cloud.")

@@ -39,12 +39,21 @@ void help_text(FILE *out, int indent, const char *text)
     write_from(out, indent, 0, text);
 }
 
-void help_row(FILE *out, const char *left, int column, const char *meaning)
+static void write_row(FILE *out, int at, int column, const char *meaning)
 {
-    int at = fprintf(out, "  %s", left);
     if (at >= column) {
         fputc('\n', out);
         at = 0;
     }
     write_from(out, column, at, meaning);
+}
+
+void help_row(FILE *out, const char *left, int column, const char *meaning)
+{
+    write_row(out, fprintf(out, "  %s", left), column, meaning);
+}
+
+void help_row_at(FILE *out, const char *left, int column, const char *meaning)
+{
+    write_row(out, fprintf(out, "%s", left), column, meaning);
 }

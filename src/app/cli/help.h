@@ -15,5 +15,7 @@ void help_text(FILE *out, int indent, const char *text);
 
 /* "  left    meaning": the meaning begins at `column`, on the next line when `left` is too long. */
 void help_row(FILE *out, const char *left, int column, const char *meaning);
+/* The same without the two spaces. */
+void help_row_at(FILE *out, const char *left, int column, const char *meaning);
 
 #endif

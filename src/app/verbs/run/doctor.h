@@ -34,16 +34,25 @@ TD_PRINTF(5, 6)
 void doctor_add(struct doctor *doctor, const char *name, enum health health, const char *advice,
                 const char *format, ...);
 
-/* Of a local tier's model (doctor_models.c). */
-void doctor_check_bits(struct doctor *doctor, const struct config_tier *tier,
-                       const struct td_model *model, const char *path);
-void doctor_check_cache(struct doctor *doctor, const struct td_model *model, const char *path);
-void doctor_check_age(struct doctor *doctor, const struct config_tier *tier, const char *path);
+/* A clock that says an earlier time is wrong: this program was not written then. */
+#define DOCTOR_EARLIEST_MS UINT64_C(1764547200000) /* 2025-12-01 */
+
+void doctor_check_routes(struct doctor *doctor);
+void doctor_check_machine(struct doctor *doctor);
+void doctor_check_models(struct doctor *doctor);
+/* The state folder and its disk. */
+void doctor_check_place(struct doctor *doctor);
+/* The ledger, and what of texts is kept. */
+void doctor_check_kept(struct doctor *doctor);
+/* The confined worker, addresses, keys of clients and certificates. */
+void doctor_check_door(struct doctor *doctor);
+/* What an operator has switched on. */
+void doctor_check_services(struct doctor *doctor);
+void doctor_check_retirement(struct doctor *doctor);
+void doctor_check_tiers(struct doctor *doctor);
 /* Of the models here, which is the best for the memory that is free (doctor_best.c). path: the one
  * in use, or "". */
 void doctor_check_best(struct doctor *doctor, const struct config_tier *tier, const char *path);
-/* Whether it failed on this hardware before. */
-void doctor_check_failures(struct doctor *doctor, const char *name, const char *path);
 /* Whether models of two tiers have drifted apart. */
 void doctor_check_skew(struct doctor *doctor, struct ledger_reader *reader);
 
