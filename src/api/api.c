@@ -274,22 +274,36 @@ static void reply_wrong_method(struct api *api, struct http_request *request,
     api_reply_fault(api, request, &fault);
 }
 
-/* Where to look: every path of models and of Tandem's own that takes no further name. */
+/* The path that a request may have meant: one that its own ends with, as with a base URL that has
+ * /v1 twice, or the nearest by its letters. Paths with names in them are left out. */
+static const char *nearest_path(const char *path, const char *but)
+{
+    const char *known[ENDPOINT_COUNT], *longest = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < ENDPOINT_COUNT; i++) {
+        const char *one = endpoints[i].path;
+        if (strchr(one, '*') || (but && strcmp(one, but) == 0))
+            continue;
+        known[count++] = one;
+        if (strchr(one + 1, '/') && str_ends_with(str_from(path), str_from(one)) &&
+            (!longest || strlen(one) > strlen(longest)))
+            longest = one;
+    }
+    return longest ? longest : str_nearest(str_from(path), known, count);
+}
+
 static void reply_unknown_path(struct api *api, struct http_request *request)
 {
     struct fault fault;
-    char known[sizeof fault.message / 2] = "";
-    for (size_t i = 0; i < ENDPOINT_COUNT; i++) {
-        const char *path = endpoints[i].path;
-        size_t len = strlen(known);
-        bool named =
-            strchr(path, '*') || (strncmp(path, "/v1/", 4) && strncmp(path, "/tandem/", 8));
-        bool repeated = i > 0 && strcmp(path, endpoints[i - 1].path) == 0;
-        if (!named && !repeated)
-            snprintf(known + len, sizeof known - len, "%s%s", len ? ", " : "", path);
-    }
-    fault_set(&fault, 404, "invalid_request_error", "unknown_url", "no such path: '%.200s'; see %s",
-              http_request_path(request), known);
+    char path[256], more[128] = "";
+    snprintf(path, sizeof path, "%s", http_request_path(request));
+    const char *first = nearest_path(path, NULL);
+    const char *second = first ? nearest_path(path, first) : NULL;
+    if (second)
+        snprintf(more, sizeof more, " or '%.100s'", second);
+    fault_set(&fault, 404, "invalid_request_error", "unknown_url",
+              "no such path: '%.200s'; did you mean '%.100s'%s? docs/api.md lists all paths", path,
+              first ? first : "/v1/chat/completions", more);
     api_reply_fault(api, request, &fault);
 }
 

@@ -298,6 +298,9 @@ def test_a_changed_manifest_and_another_key_are_noticed():
     key = place.verify()["public_key"]
     place.verify("--key", key)
     equal(place.verify("--key", key[::-1], code=3)["signer"], "unknown")
+    words = ("models", "verify", place.output, "--key", key[::-1])
+    code, out, err = run(*words, env=place.env)
+    assert code == 3 and f"--key, {key[::-1]}" in out.decode(), (code, out, err)
     got, out, _ = run("models", "verify", place.output, "--json", env=other.env)
     equal((got, json.loads(out)["signer"]), (3, "unknown"))
     manifest = place.folder / "small.gguf.manifest.json"

@@ -69,7 +69,7 @@ void chat_show_footer(const struct chat *chat, const struct talk_answer *answer)
 /* Tiers and routes, the chosen one marked. */
 void chat_show_models(const struct chat *chat);
 void chat_show_cost(const struct chat *chat);
-/* Fills names. */
-void chat_read_names(struct chat *chat);
+/* Fills names. It fails only where the server at `url` cannot be reached. */
+TD_MUST_CHECK enum td_status chat_read_names(struct chat *chat, struct td_error *err);
 
 #endif

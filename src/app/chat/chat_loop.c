@@ -3,6 +3,7 @@
 #include "app/chat/chat_loop.h"
 
 #include "app/chat/chat_command.h"
+#include "app/cli/command.h"
 #include "app/setup/files/state_file.h"
 #include "app/terminal/history_file.h"
 #include "app/terminal/line_reader.h"
@@ -166,8 +167,10 @@ int chat_loop(struct chat *chat, const char *state_dir)
         chat_say(chat, "%s", err.message);
         return CHAT_FAILED;
     }
-    if (talks.on_terminal || !chat->url)
-        chat_read_names(chat);
+    if ((talks.on_terminal || !chat->url) && chat_read_names(chat, &err) != TD_OK) {
+        line_reader_free(talks.reader);
+        return command_fail("chat", &err);
+    }
     if (talks.on_terminal)
         chat_show_banner(chat);
     open_history(&talks, state_dir);

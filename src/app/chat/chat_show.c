@@ -159,31 +159,37 @@ static void read_names_here(struct chat *chat)
     runtime_release(chat->runtime, services);
 }
 
-static void read_names_there(struct chat *chat)
+/* A server that nobody reaches is a failure; one that answers with something else is not. */
+static enum td_status read_names_there(struct chat *chat, struct td_error *err)
 {
     struct td_error ignored = {0};
     struct json *list = NULL;
     struct buf body;
+    int code = 0;
     buf_init(&body, LIST_BYTES_MAX);
-    struct remote_request request = {
-        .base = chat->url, .path = "/v1/models", .answer = &body, .timeout_ms = LIST_TIMEOUT_MS};
-    if (remote_call(&request, &ignored) == TD_OK &&
-        json_parse(buf_view(&body), &list, &ignored) == TD_OK) {
+    struct remote_request request = {.base = chat->url,
+                                     .path = "/v1/models",
+                                     .answer = &body,
+                                     .timeout_ms = LIST_TIMEOUT_MS,
+                                     .code = &code};
+    enum td_status status = remote_call(&request, &ignored);
+    if (status == TD_OK && json_parse(buf_view(&body), &list, &ignored) == TD_OK) {
         const struct json *data = json_get(list, "data");
         for (size_t i = 0; i < json_count(data); i++)
             add_name(chat, json_cstr(json_get(json_at(data, i), "id")));
     }
     json_free(list);
     buf_deinit(&body);
+    return status == TD_OK || code ? TD_OK : error_set(err, status, "%s", ignored.message);
 }
 
-void chat_read_names(struct chat *chat)
+enum td_status chat_read_names(struct chat *chat, struct td_error *err)
 {
     chat->name_count = 0;
     if (chat->url)
-        read_names_there(chat);
-    else
-        read_names_here(chat);
+        return read_names_there(chat, err);
+    read_names_here(chat);
+    return TD_OK;
 }
 
 /* --- after an answer --- */

@@ -296,7 +296,8 @@ static bool check_required(const struct place *place, const struct config_sectio
     for (size_t i = 0; i < section->key_count; i++)
         if (section->keys[i].required && !yaml_tree_get(map, section->keys[i].name))
             all_ok = config_mistakes_add(place->source->mistakes,
-                                         "%s: %s (%.60s) needs the key '%s': %s",
+                                         *place->where ? "%s: %s (%.60s) needs the key '%s': %s"
+                                                       : "%s: %s%.0sit needs the key '%s': %s",
                                          origin_of(place).text, place->where, named,
                                          section->keys[i].name, section->keys[i].help);
     return all_ok;

@@ -110,7 +110,9 @@ static const struct config_key recipe_keys[] = {
     SECTION("convert", convert_section, false),
     SECTION("imatrix", imatrix_section, false),
     SECTION("quantize", quantize_section, false),
-    SECTION("evaluate", evaluate_section, true),
+    {"evaluate", CONFIG_KEY_SECTION, 0, NULL, .section = &evaluate_section, .required = true,
+     .help = "what the model must still be able to do before it gets its name, as in evaluate: "
+             "{gate: gate.yaml, texts: [other.txt]} (docs/quantize.md)"},
     SECTION("mistakes", mistakes_section, false),
     SECTION("calibrate", calibrate_section, false),
     SECTION("sign", sign_section, false),

@@ -534,11 +534,14 @@ static int cmd_serve(int argc, char **argv)
     struct runtime_options values = {.serves = true, .arguments = argv};
     struct option_each listen_option = {take_listen, &values.listen, "HOST:PORT or unix:/PATH"};
     bool json = false;
+    uint32_t port = 0;
+    char address[32];
     const struct option options[] = {
         OPTION_ROW_CONFIG(values.config_path),
         {"listen", 'l', OPTION_EACH, &listen_option, "HOST:PORT",
          "address to listen on, or unix:/PATH, or several with commas; default 127.0.0.1:8080", 0,
          0},
+        {"port", 'p', OPTION_UINT, &port, "N", "the same as --listen 127.0.0.1:N", 1, 65535},
         OPTION_ROW_MODEL(values.model),
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),
@@ -556,6 +559,12 @@ static int cmd_serve(int argc, char **argv)
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    if (port && values.listen)
+        return options_misuse("serve", "--port and --listen contradict each other");
+    if (port) {
+        snprintf(address, sizeof address, "127.0.0.1:%u", port);
+        values.listen = address;
+    }
 
     /* glibc keeps an arena a thread; two hold what this program needs and keep the RSS small. */
     mallopt(M_ARENA_MAX, 2);

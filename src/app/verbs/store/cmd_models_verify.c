@@ -53,7 +53,7 @@ static enum signer signer_of(const struct config *config, const char *named,
 }
 
 static bool print_result(const char *path, const struct model_manifest *manifest,
-                         enum signer signer, bool json)
+                         enum signer signer, const char *wanted, bool json)
 {
     static const char *const names[] = {"unknown", "named", "this machine"};
     if (json) {
@@ -70,7 +70,11 @@ static bool print_result(const char *path, const struct model_manifest *manifest
                ? json_cstr(json_get(manifest->body, "built"))
                : "an unknown day",
            manifest->key, signer == SIGNER_SELF ? ", the key of this machine" : "");
-    if (signer == SIGNER_UNKNOWN)
+    if (signer == SIGNER_UNKNOWN && wanted)
+        printf("that is another key than the one of --key, %.64s: this model is not from its "
+               "owner\n",
+               wanted);
+    else if (signer == SIGNER_UNKNOWN)
         printf("nothing here says whose key that is: compare it with one that its maker gave you "
                "another way, with --key\n");
     return fflush(stdout) == 0;
@@ -101,6 +105,9 @@ static int cmd_models_verify(int argc, char **argv)
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &named, &count);
     if (count != 1)
         return options_misuse("models verify", "name the model");
+    if (key && (strlen(key) != 64 || strspn(key, "0123456789abcdef") != 64))
+        return options_misuse("models verify", "--key needs 64 hexadecimal digits, as in the "
+                                               "public key that 'models build' prints");
     struct td_error err = {0};
     struct config *config = NULL;
     struct model_manifest manifest = {0};
@@ -116,7 +123,7 @@ static int cmd_models_verify(int argc, char **argv)
         status = check_bytes(path, &manifest, json, &err);
     if (status == TD_OK) {
         signer = signer_of(config, key, &manifest);
-        printed = print_result(path, &manifest, signer, json);
+        printed = print_result(path, &manifest, signer, key, json);
     }
     model_manifest_deinit(&manifest);
     config_free(config);
