@@ -11,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from screen import flat
 from tandem import run
 
 TEXT = "Grüße, call me at +44 20 7946 0958 or mail zoë.k@acmeltd.com; card 4111 1111 1111 1111.\n"
@@ -212,6 +213,59 @@ def test_wrong_use_and_broken_vaults_say_what_to_do():
             "redact", "--vault", str(Path(folder) / "no" / "dir"), stdin=b"a@acmeltd.com"
         )
         equal((code, out), (1, b""), err)
+
+
+@case
+def test_folders_and_files_are_summed_up_by_file():
+    with tempfile.TemporaryDirectory() as folder:
+        top = Path(folder)
+        (top / "deep").mkdir()
+        (top / "a.txt").write_text("Card 4111 1111 1111 1111")
+        (top / "deep" / "b.csv").write_text(
+            'name;mail\r\n"A; B";jo.smith@acme-corp.com\r\nC;ann@acme-corp.com\r\n'
+        )
+        (top / "deep" / "c.json").write_text('{"u": {"e": "jo.smith@\\u0061cme-corp.com"}}')
+        (top / "deep" / "d.bin").write_bytes(b"\0\1\2")
+        (top / "deep" / "plain.txt").write_text("Hello there")
+        (top / "link").symlink_to("/etc")
+        code, out, err = run("scan", folder)
+        equal(code, 3, err)
+        shown = flat(out.decode())
+        for words in (
+            f"restricted {folder}/a.txt: CREDIT_CARD 1",
+            "EMAIL_ADDRESS in mail 2",
+            "EMAIL_ADDRESS in e 1",
+            f"not text {folder}/deep/d.bin",
+            "5 files: 3 with private data, 1 not text, 0 not read",
+        ):
+            assert words in shown, (words, shown)
+        assert "etc" not in shown and "plain" not in shown, shown
+        code, out, _ = run("scan", "--json", top / "deep" / "plain.txt", top / "a.txt")
+        found = json.loads(out)
+        equal((code, found["looked_at"], found["private"]), (3, 2, 1))
+        equal(found["files"][0]["types"], {"CREDIT_CARD": 1})
+        code, out, _ = run("scan", top / "deep" / "plain.txt", top / "none")
+        assert code == 1 and b"1 not read" in out, (code, out)
+        (top / "a.txt").unlink()
+        (top / "deep" / "b.csv").unlink()
+        (top / "deep" / "c.json").unlink()
+        code, out, _ = run("scan", folder)
+        assert code == 0 and b"0 with private data" in out, (code, out)
+
+
+@case
+def test_redact_says_what_it_left_and_why():
+    text = b"Peter Miller, card 4111 1111 1111 1111, jo.smith@acme-corp.com"
+    for more in ([], ["--surrogates"]):
+        code, out, err = run("redact", *more, stdin=text)
+        assert code == 0 and b"Peter Miller" in out and b"4111" not in out, (out, err)
+        assert "1 finding was left as it is: PERSON (public)" in err, err
+        code, out, err = run("redact", "--class", "restricted", *more, stdin=text)
+        assert "EMAIL_ADDRESS (sensitive)" in err and "--class restricted" in err, err
+        code, out, err = run("redact", "--class", "public", *more, stdin=text)
+        equal(err, "")
+    _, out, _ = run("redact", "--json", stdin=text)
+    equal(json.loads(out)["left"], 1)
 
 
 if __name__ == "__main__":

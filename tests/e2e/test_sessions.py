@@ -6,19 +6,22 @@ TANDEM_RECORD=1 writes them anew. Times, ids, sums that depend on them, and wher
 because of their width are not compared; what no line may have is a width beyond the terminal's."""
 
 import contextlib
+import hashlib
+import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from conversations import HARD, LABEL, environment, state
+from model_hub import Blob, Folder, Hub
 from screen import Screen, flat
 from scripted_cloud import Script, ScriptedCloud
-from tandem import BINARY, ROOT
+from tandem import BINARY, NANO, ROOT
 
 FOLDER = ROOT / "docs" / "sessions"
 POEM = (
@@ -39,6 +42,9 @@ MASKS = (
     (r"Trace [0-9a-f ]{32,34}", "Trace ID"),
     (r"policy [0-9a-f]{16}", "policy ID"),
     (r"Tandem \d+\.\d+\.\d+", "Tandem VERSION"),
+    (r"(\d+\.\d+ ){5}\d+\.\d+", "TIMES"),
+    (r"pulling tiny.*", "BAR"),
+    (r"\S*/tandem-(models|chat)-\w+", "FOLDER"),
     (r" +([,.;)\]])", r"\1"),
 )
 
@@ -194,22 +200,97 @@ def test_ask_in_pipes_is_as_recorded():
         (cloud, 'printf "+ a new board\\n" | tandem ask "Write a commit message"'),
         (None, 'printf "2+2\\n/cost\\n/nonsense\\n" | tandem chat; echo "exit status $?"'),
     )
+    shell(session, lines)
+    session.compare("ask")
+
+
+def shell(
+    session: Session, lines: Sequence[tuple[ScriptedCloud | None, str]], **files: str
+) -> None:
+    """Lines for a shell, in a folder that has these files and the program."""
     with state() as folder:
+        for name, text in files.items():
+            (folder / f"{name}.yaml").write_text(text)
+        (folder / "tandem").symlink_to(Path(BINARY).resolve())
         for behind, line in lines:
-            (folder / "tandem").unlink(missing_ok=True)
-            (folder / "tandem").symlink_to(Path(BINARY).resolve())
-            env = environment(folder, behind)
+            env = environment(folder / "state", behind)
             env["PATH"] = f"{folder}:{env['PATH']}"
             done = subprocess.run(
                 ["sh", "-c", f"exec 2>&1; {line}"],
                 env=env,
+                cwd=folder,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
                 timeout=60,
             )
             session.frames.append((f"$ {line}", done.stdout))
-        session.compare("ask")
+
+
+@case
+def test_a_doctor_with_three_faults_is_as_recorded():
+    config = """\
+server: {listen: "0.0.0.0:8080"}
+tiers:
+  - {name: local, kind: local}
+  - {name: cloud, kind: openai, api_key_env: MY_KEY, model: gpt-6-luna}
+webhooks:
+  - {name: shop, url: "https://shop.example.com/tandem", secret_env: SHOP_SECRET}
+"""
+    session = Session("A doctor that finds three faults")
+    faults = "awk '/^[a-z]/ {f = /^fail/} f'"
+    line = f'tandem doctor -c tandem.yaml > all; echo "exit status $?"; {faults} all'
+    shell(session, [(None, line)], tandem=config)
+    session.compare("doctor")
+
+
+@case
+def test_explanations_and_reports_are_as_recorded():
+    cloud = ScriptedCloud(Script(text="Because bread was dear."))
+    session = Session("What happened, and what it cost")
+    lines = (
+        (cloud, f'tandem ask "{HARD}"'),
+        (cloud, "tandem explain"),
+        (cloud, f'tandem ask "{LABEL}"'),
+        (cloud, "tandem report"),
+    )
+    shell(session, lines)
+    session.compare("explain-report")
+
+
+@case
+def test_a_pull_with_its_bar_is_as_recorded():
+    data = NANO.read_bytes()
+    entry = {
+        "name": "tiny",
+        "also": ["tiny:7b"],
+        "source": "hf:org/tiny-GGUF:tiny-Q8_0.gguf",
+        "bytes": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "licence": "apache-2.0",
+        "parameters": 0.006,
+        "context": 2048,
+        "good_at": "labels",
+    }
+    files = {"/org/tiny-GGUF/resolve/main/tiny-Q8_0.gguf": Blob(data, delay=0.03)}
+    for size in ((80, 24), (120, 40)):
+        with Hub(files) as hub, Folder(HF_ENDPOINT=hub.url) as folder:
+            listed = folder.path.parent / "list.json"
+            listed.write_text(json.dumps({"checked": "2026-11-28", "models": [entry]}))
+            folder.env["TANDEM_MODELS__CATALOG"] = str(listed)
+            title = f"A model by its name ({size[0]} columns, {size[1]} rows)"
+            command = [str(BINARY), "models", "pull", "tiny:7b"]
+            with Screen(command, folder.env, *size) as screen:
+                session = Session(title, screen)
+                screen.wait("left")
+                session.shows("$ tandem models pull tiny:7b")
+                screen.wait("[y/N]")
+                session.shows("when it is there")
+                screen.say("y")
+                screen.wait("none' undoes it.")
+                session.shows("y")
+                equal(screen.ended(), 0)
+            session.compare(f"pull-{size[0]}x{size[1]}")
 
 
 if __name__ == "__main__":

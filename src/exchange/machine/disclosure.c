@@ -151,7 +151,7 @@ static bool write_lonely(const struct exchange *ex, char out[static DISCLOSURE_B
         return false;
     add(out, DISCLOSURE_BYTES,
         "I cannot answer this well: only %.64s on this device is running. Add a larger model "
-        "(tandem models pull SOURCE, then -m NAME) or a cloud (set %.64s).",
+        "(tandem models recommend) or a cloud (set %.64s).",
         facts->model, key);
     return true;
 }

@@ -136,8 +136,7 @@ static const struct scene scenes[] = {
         .text = "Perhaps so.",
         .quality = DEGRADED,
         .disclosure = "I cannot answer this well: only nano on this device is running. Add a "
-                      "larger model (tandem models pull SOURCE, then -m NAME) or a cloud (set "
-                      "OPENAI_API_KEY).",
+                      "larger model (tandem models recommend) or a cloud (set OPENAI_API_KEY).",
         .also = is_reduced,
     },
     {

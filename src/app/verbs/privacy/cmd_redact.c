@@ -223,6 +223,8 @@ struct redaction {
     struct buf out;
     struct json *object; /* what --json prints beside the text */
     int64_t unknown;
+    size_t left;          /* findings that stay, because their class is below `lowest` */
+    char left_names[160]; /* of which types */
 };
 
 /* An operator's names may have small letters and dashes; placeholders are <A-Z0-9_>. */
@@ -231,6 +233,17 @@ static void type_of(const char *name, char type[static PRIVACY_RULE_NAME_BYTES])
     size_t len = strlen(name);
     for (size_t i = 0; i <= len; i++)
         type[i] = name[i] == '-' ? '_' : (char)ascii_upper(name[i]);
+}
+
+/* What stays is said: whoever passes the text on must not think that nothing was found. */
+static void note_left(struct redaction *r, const struct privacy_span *span)
+{
+    const char *name = span_name(span);
+    size_t used = strlen(r->left_names);
+    if (!strstr(r->left_names, name) && used + strlen(name) + 16 < sizeof r->left_names)
+        snprintf(r->left_names + used, sizeof r->left_names - used, "%s%s (%s)", used ? ", " : "",
+                 name, names_class(span->data_class));
+    r->left++;
 }
 
 static enum td_status redact(struct redaction *r, struct book *vault, struct json *rows,
@@ -246,8 +259,10 @@ static enum td_status redact(struct redaction *r, struct book *vault, struct jso
     for (size_t i = 0; i < findings.count && status == TD_OK; i++) {
         const struct privacy_span *span = &findings.spans[i];
         struct td_str value = str_slice(text, span->begin, span->end);
-        if (span->data_class < r->lowest)
+        if (span->data_class < r->lowest) {
+            note_left(r, span);
             continue;
+        }
         if (!utf8_is_valid(value) || memchr(value.data, '\0', value.len) != NULL) {
             status = error_set(err, TD_INVALID,
                                "bytes %zu to %zu are private but not text (UTF-8 without NUL), so "
@@ -353,6 +368,14 @@ static enum td_status with_surrogates(struct redaction *r, struct td_error *err)
         for (int data_class = (int)r->lowest; data_class <= TD_CLASS_RESTRICTED; data_class++)
             rules.classes[data_class] = true;
         status = redact_surrogates(r->source, &rules, vault, &r->out, rows, err);
+        const struct findings_options how = {r->scanner, r->strict};
+        struct findings findings = {0};
+        if (status == TD_OK)
+            status = findings_of(r->source, &how, &findings, err);
+        for (size_t i = 0; i < findings.count; i++)
+            if (findings.spans[i].data_class < r->lowest)
+                note_left(r, &findings.spans[i]);
+        findings_deinit(&findings);
     }
     r->unknown = (int64_t)(counts.seen - counts.restored);
     if (r->restoring) {
@@ -414,6 +437,8 @@ static int run_and_print(struct redaction *r)
     if (status == TD_OK)
         status = run(r, &err);
     bool printed = status != TD_OK;
+    if (status == TD_OK && !r->restoring)
+        json_put(r->object, "left", json_new_int((int64_t)r->left));
     if (status == TD_OK) {
         printed = print_text(buf_view(&r->out), r->json, r->object);
         r->object = NULL;
@@ -422,6 +447,12 @@ static int run_and_print(struct redaction *r)
         fprintf(stderr,
                 "tandem redact: %lld placeholders are not in the vault and were left as they are\n",
                 (long long)r->unknown);
+    if (status == TD_OK && r->left > 0)
+        fprintf(stderr,
+                "tandem redact: %zu finding%s left as %s: %s, below --class %s. --class public "
+                "replaces all\n",
+                r->left, r->left == 1 ? " was" : "s were", r->left == 1 ? "it is" : "they are",
+                r->left_names, names_class(r->lowest));
     json_free(r->stored);
     json_free(r->object);
     buf_deinit(&r->out);

@@ -50,10 +50,11 @@ static void show_bar(struct pull *pull, const char *what, uint64_t bytes, uint64
     pull->bar_shown = pull_bar_show(&bar) || pull->bar_shown;
 }
 
+/* What comes after it says all that counts. */
 static void end_bar(struct pull *pull)
 {
     if (pull->bar_shown)
-        fputc('\n', stderr);
+        fputs("\r\x1b[K", stderr);
     pull->bar_shown = false;
 }
 
@@ -372,7 +373,7 @@ static enum td_status use_catalog(struct pull *pull, char *text, size_t size, st
     status = TD_OK;
     if (model) {
         if (!pull->quiet && !pull->json)
-            fprintf(stderr, "%s: %.1f GB, licence %s\n", model->name, (double)model->bytes / 1e9,
+            fprintf(stderr, "%s: %.1f MB, licence %s\n", model->name, (double)model->bytes / 1e6,
                     model->licence);
         snprintf(pull->known_name, sizeof pull->known_name, "%s", model->name);
         pull->name = pull->name ? pull->name : pull->known_name;

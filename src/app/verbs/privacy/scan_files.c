@@ -1,0 +1,254 @@
+/* A file is one row: its class and how many findings of which type. A file that is no text is
+ * counted and passed over; what cannot be read is an error of the whole, so that a clean result
+ * means that all was looked at. */
+#include "app/verbs/privacy/scan_files.h"
+
+#include "app/cli/command.h"
+#include "app/cli/csv.h"
+#include "app/cli/help.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FILE_BYTES_MAX ((size_t)256 << 20)
+#define TYPES_SHOWN 8
+#define TEXT_COLUMN 20
+#define DEPTH_MAX 64
+#define COLUMNS_MAX 256u /* of a CSV file, that have names */
+#define COLUMN_BYTES 64
+
+struct summary {
+    const struct findings_options *how;
+    struct json *rows; /* NULL = people read it */
+    size_t files, private_files, not_text, unread;
+};
+
+static void add_row(struct summary *summary, const char *path, const char *word, const char *more,
+                    const struct json *types)
+{
+    char left[64], text[4096 + 512];
+    if (summary->rows) {
+        struct json *object = json_new_object();
+        json_put(object, "path", json_new_cstr(path));
+        json_put(object, more ? "error" : "class", json_new_cstr(more ? more : word));
+        json_put(object, "types", types ? json_clone(types) : json_new_object());
+        json_push(summary->rows, object);
+        return;
+    }
+    size_t used = (size_t)snprintf(text, sizeof text, "%.4000s%s%s", path, more ? ": " : "",
+                                   more ? more : "");
+    void *iterator = NULL;
+    const char *name;
+    const struct json *count;
+    for (int i = 0; json_next(types, &iterator, &name, &count) && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 i == 0            ? ": %.60s %lld"
+                                 : i < TYPES_SHOWN ? ", %.60s %lld"
+                                                   : "%.0s%.0lld",
+                                 name, (long long)json_int(count, 0));
+    for (char *c = text; *c; c++)
+        *c = (unsigned char)*c < ' ' ? '?' : *c; /* names of files go to a terminal */
+    snprintf(left, sizeof left, "%-18s", word);
+    help_row_at(stdout, left, TEXT_COLUMN, text);
+}
+
+/* What was found in one file. */
+struct found {
+    struct json *types; /* "EMAIL_ADDRESS", or "EMAIL_ADDRESS in column": how many */
+    enum td_data_class highest;
+};
+
+/* label: the column or key that the text stands under, which says what a number means; NULL =
+ * none. */
+static enum td_status look(const struct summary *summary, const char *label, struct td_str value,
+                           struct found *found, struct td_error *err)
+{
+    struct findings findings;
+    struct buf text;
+    char name[256];
+    if (value.len == 0)
+        return TD_OK;
+    buf_init(&text, FILE_BYTES_MAX + 256);
+    if (label)
+        buf_printf(&text, "%.200s: ", label);
+    size_t before = text.len;
+    if (label)
+        buf_append_str(&text, value);
+    enum td_status status =
+        text.failed ? error_set(err, TD_NO_MEMORY, "no memory for a text")
+                    : findings_of(label ? buf_view(&text) : value, summary->how, &findings, err);
+    for (size_t i = 0; status == TD_OK && i < findings.count; i++) {
+        const struct privacy_span *span = &findings.spans[i];
+        if (span->begin < before)
+            continue;
+        snprintf(name, sizeof name, label ? "%s in %.100s" : "%s", span_name(span), label);
+        json_put(found->types, name, json_new_int(json_int(json_get(found->types, name), 0) + 1));
+        found->highest = span->data_class > found->highest ? span->data_class : found->highest;
+    }
+    if (!text.failed)
+        findings_deinit(&findings);
+    buf_deinit(&text);
+    return status;
+}
+
+/* Strings and numbers of a JSON text, each under its key. */
+static enum td_status look_json(const struct summary *summary, const char *key,
+                                const struct json *value, struct found *found, struct td_error *err)
+{
+    enum td_status status = TD_OK;
+    void *iterator = NULL;
+    const char *name;
+    const struct json *member;
+    char number[32];
+    switch (json_kind_of(value)) {
+    case JSON_KIND_OBJECT: /* the parser has bounded the depth */
+        while (status == TD_OK && json_next(value, &iterator, &name, &member))
+            status = look_json(summary, name, member, found, err);
+        return status;
+    case JSON_KIND_ARRAY:
+        for (size_t i = 0; status == TD_OK && i < json_count(value); i++)
+            status = look_json(summary, key, json_at(value, i), found, err);
+        return status;
+    case JSON_KIND_INT:
+        snprintf(number, sizeof number, "%lld", (long long)json_int(value, 0));
+        return look(summary, key, str_from(number), found, err);
+    default:
+        return look(summary, key, json_text(value), found, err);
+    }
+}
+
+/* The first line has the names of the columns. */
+static enum td_status look_csv(const struct summary *summary, struct td_str text,
+                               struct found *found, struct td_error *err)
+{
+    char names[COLUMNS_MAX][COLUMN_BYTES] = {""};
+    size_t column = 0, line = 0;
+    struct buf field;
+    bool line_end;
+    char separator = csv_separator(text);
+    enum td_status status = TD_OK;
+    buf_init(&field, FILE_BYTES_MAX);
+    while (status == TD_OK && csv_next(&text, separator, &field, &line_end)) {
+        const char *name = column < COLUMNS_MAX && *names[column] ? names[column] : NULL;
+        if (line == 0 && column < COLUMNS_MAX)
+            snprintf(names[column], COLUMN_BYTES, STR_FMT, STR_ARG(buf_view(&field)));
+        else
+            status = look(summary, name, buf_view(&field), found, err);
+        column = line_end ? 0 : column + 1;
+        line += line_end;
+    }
+    buf_deinit(&field);
+    return status;
+}
+
+static enum td_status look_at_all(const struct summary *summary, const char *path,
+                                  struct td_str text, struct found *found, struct td_error *err)
+{
+    struct td_str name = str_from(path);
+    struct json *root = NULL;
+    enum td_status status;
+    if (str_ends_with(name, STR(".csv")) || str_ends_with(name, STR(".tsv")))
+        return look_csv(summary, text, found, err);
+    if (str_ends_with(name, STR(".json")) && json_parse(text, &root, NULL) == TD_OK)
+        status = look_json(summary, NULL, root, found, err);
+    else
+        status = look(summary, NULL, text, found, err);
+    json_free(root);
+    return status;
+}
+
+static void scan_file(struct summary *summary, const char *path)
+{
+    struct td_error err = {0};
+    struct found found = {json_new_object(), TD_CLASS_PUBLIC};
+    struct buf text;
+    buf_init(&text, FILE_BYTES_MAX);
+    enum td_status status = buf_read_file(&text, path, &err);
+    summary->files++;
+    if (status == TD_OK &&
+        (!utf8_is_valid(buf_view(&text)) || (text.len && memchr(text.data, '\0', text.len)))) {
+        summary->not_text++;
+        add_row(summary, path, "not text", NULL, NULL);
+    } else if (status != TD_OK ||
+               look_at_all(summary, path, buf_view(&text), &found, &err) != TD_OK) {
+        summary->unread++;
+        add_row(summary, path, "not read", err.message, NULL);
+    } else if (json_count(found.types)) {
+        summary->private_files += found.highest > TD_CLASS_PUBLIC;
+        add_row(summary, path, names_class(found.highest), NULL, found.types);
+    }
+    json_free(found.types);
+    buf_deinit(&text);
+}
+
+static void visit(struct summary *summary, const FTSENT *entry)
+{
+    switch (entry->fts_info) {
+    case FTS_F:
+        scan_file(summary, entry->fts_path);
+        break;
+    case FTS_DNR:
+    case FTS_ERR:
+    case FTS_NS:
+        summary->unread++;
+        add_row(summary, entry->fts_path, "not read", strerror(entry->fts_errno), NULL);
+        break;
+    default: /* folders, links, devices */
+        break;
+    }
+}
+
+static int compare(const FTSENT **a, const FTSENT **b)
+{
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static bool print_end(struct summary *summary)
+{
+    if (!summary->rows)
+        return printf("%zu files: %zu with private data, %zu not text, %zu not read\n",
+                      summary->files, summary->private_files, summary->not_text,
+                      summary->unread) > 0 &&
+               fflush(stdout) == 0;
+    struct json *object = json_new_object();
+    json_put(object, "files", summary->rows);
+    json_put(object, "looked_at", json_new_int((int64_t)summary->files));
+    json_put(object, "private", json_new_int((int64_t)summary->private_files));
+    json_put(object, "not_text", json_new_int((int64_t)summary->not_text));
+    json_put(object, "not_read", json_new_int((int64_t)summary->unread));
+    return command_print_json(object);
+}
+
+int scan_files(const char *const *paths, size_t count, const struct findings_options *how,
+               bool json)
+{
+    struct summary summary = {.how = how, .rows = json ? json_new_array() : NULL};
+    char *list[SCAN_PATHS_MAX + 1] = {NULL};
+    for (size_t i = 0; i < count && i < SCAN_PATHS_MAX; i++)
+        list[i] = strdup(paths[i]);
+    /* Links that are named are followed, those inside of folders are not. */
+    FTS *walk = fts_open(list, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare);
+    errno = 0; /* fts_read leaves it so at the end */
+    for (FTSENT *entry; walk && (entry = fts_read(walk));) {
+        if (entry->fts_info == FTS_D && entry->fts_level > DEPTH_MAX) {
+            fts_set(walk, entry, FTS_SKIP);
+            summary.unread++;
+            add_row(&summary, entry->fts_path, "not read", "too many folders in one another", NULL);
+        }
+        visit(&summary, entry);
+        errno = 0;
+    }
+    bool failed = !walk || errno;
+    if (walk)
+        fts_close(walk);
+    for (size_t i = 0; i < count && i < SCAN_PATHS_MAX; i++)
+        free(list[i]);
+    bool printed = print_end(&summary);
+    return !printed || failed || summary.unread ? 1 : summary.private_files ? SCAN_CODE_PRIVATE : 0;
+}
