@@ -17,6 +17,7 @@
 #include "base/path.h"
 #include "ledger/db_driver.h"
 #include "ledger/db_sqlite.h"
+#include "ledger/db_sqlite_texts.h"
 #include "ledger/schema_sql.h"
 
 #include <errno.h>
@@ -161,15 +162,24 @@ static enum td_status verify(struct db *db, const char *path, long long bytes, i
     if (status != TD_OK)
         return status;
     if (*version > SCHEMA_VERSION)
-        return error_set(err, TD_UNSUPPORTED,
-                         "ledger %s has schema version %d; this program knows up to %d", path,
-                         *version, SCHEMA_VERSION);
+        return error_set(
+            err, TD_UNSUPPORTED,
+            "ledger %s has schema version %d; this program knows up to %d; run the newer "
+            "program that wrote it, or name another file for the ledger",
+            path, *version, SCHEMA_VERSION);
     if (bytes > CHECK_BYTES_MAX)
         return TD_OK;
     status = query_one(db, path, "PRAGMA quick_check(1)", &number, text, err);
     if (status == TD_OK && strcmp(text, "ok") != 0)
         status = error_set(err, TD_CORRUPT, "ledger %s is damaged: %s", path, text);
     return status;
+}
+
+static enum td_status add_texts(struct db *db, const char *path, struct td_error *err)
+{
+    return db_sqlite_texts_add(db_sqlite_handle(db))
+               ? TD_OK
+               : error_set(err, TD_NO_MEMORY, "ledger %s: no memory to open it", path);
 }
 
 enum td_status database_open_writer(const char *path, struct db **out, struct td_error *err)
@@ -204,6 +214,8 @@ enum td_status database_open_writer(const char *path, struct db **out, struct td
                      err);
     if (status == TD_OK)
         status = migrate(db, path, version, err);
+    if (status == TD_OK)
+        status = add_texts(db, path, err);
     if (status != TD_OK) {
         db_close(db);
         return status;
@@ -236,6 +248,10 @@ enum td_status database_open_reader(const char *path, struct db **out, struct td
                            version < SCHEMA_VERSION
                                ? "start 'tandem serve' once, which brings the ledger up to date"
                                : "a newer program wrote it, so read it with that one");
+    if (status == TD_OK)
+        status = add_texts(*out, path, err);
+    if (status == TD_OK)
+        status = run(*out, path, db_sqlite_texts_view, err);
     if (status != TD_OK) {
         db_close(*out);
         *out = NULL;

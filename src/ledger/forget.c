@@ -25,10 +25,12 @@ static const struct {
     {"UPDATE exchange SET prompt = NULL, answer = NULL" OF_USER
      " AND (prompt IS NOT NULL OR answer IS NOT NULL)",
      offsetof(struct ledger_forgotten, texts)},
-    {"UPDATE exchange SET \"user\" = NULL, disclosure = NULL, signals = NULL, reasons = NULL,"
-     " trace_id = NULL, parent_span_id = NULL, request_id = NULL" OF_USER,
-     offsetof(struct ledger_forgotten, exchanges)},
 };
+#define NAMES                                                                                 \
+    "UPDATE exchange SET \"user\" = NULL, disclosure = NULL, signals = NULL, reasons = NULL," \
+    " trace_id = NULL, parent_span_id = NULL, request_id = NULL"
+static const char *const names_sql[] = {
+    [DB_SQLITE] = NAMES ", packed = NULL" OF_USER, [DB_POSTGRESQL] = NAMES OF_USER};
 
 static bool run_step(struct db *db, const char *sql, const char *tenant, const char *user,
                      uint64_t *changed)
@@ -51,6 +53,7 @@ static bool run_steps(struct db *db, const char *tenant, const char *user,
     for (size_t i = 0; done && i < sizeof steps / sizeof *steps; i++)
         done = run_step(db, steps[i].sql, tenant, user,
                         (uint64_t *)(void *)((char *)out + steps[i].counted));
+    done = done && run_step(db, names_sql[db_dialect(db)], tenant, user, &out->exchanges);
     return done && db_commit(db, NULL);
 }
 

@@ -19,8 +19,12 @@
     " model, place, data_class, status, finish, confidence, prompt_tokens, completion_tokens,"   \
     " ttft_ms, total_ms, cost_usd, all_cloud_cost_usd, degraded, streamed, disclosure, signals," \
     " reasons, prompt, answer, all_cloud_basis, standing, trace_id, span_id, parent_span_id,"    \
-    " request_id, tenant)"                                                                       \
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    " request_id, tenant"
+#define VALUES_22 " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
+#define VALUES_9 ",?25,?26,?27,?28,?29,?30,?31,?32,?33"
+/* Signals and reasons are the 23rd and the 24th value; in a file they are packed. */
+#define EXCHANGE_IN_FILE EXCHANGE ", packed)" VALUES_22 ",NULL,NULL" VALUES_9 ", packed(?23, ?24))"
+#define EXCHANGE_PLAIN EXCHANGE ")" VALUES_22 ",?,?" VALUES_9 ")"
 #define ATTEMPT                                                                                \
     "INSERT INTO attempt (exchange, position, tier, model, place, outcome, error, confidence," \
     " prompt_tokens, completion_tokens, start_ms, first_ms, total_ms, cost_usd, egress_bytes," \
@@ -46,12 +50,13 @@
 static const struct statements {
     const char *exchange, *attempt, *feedback, *shadow, *reaction, *policy, *model_version;
 } statements[] = {
-    [DB_SQLITE] = {EXCHANGE, ATTEMPT " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                   FEEDBACK, SHADOW, REACTION, POLICY, MODEL_VERSION},
+    [DB_SQLITE] = {EXCHANGE_IN_FILE,
+                   ATTEMPT " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", FEEDBACK,
+                   SHADOW, REACTION, POLICY, MODEL_VERSION},
     /* All go in one round trip, so an attempt finds its exchange by the id. Each may run twice,
      * because a commit may take place that was never answered. */
-    [DB_POSTGRESQL] = {EXCHANGE " ON CONFLICT (id) DO UPDATE SET id = EXCLUDED.id"
-                                " WHERE exchange.wall_ms = EXCLUDED.wall_ms",
+    [DB_POSTGRESQL] = {EXCHANGE_PLAIN " ON CONFLICT (id) DO UPDATE SET id = EXCLUDED.id"
+                                      " WHERE exchange.wall_ms = EXCLUDED.wall_ms",
                        ATTEMPT " SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,"
                                " ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22 FROM exchange"
                                " WHERE id = ?1 AND wall_ms = ?23 ON CONFLICT DO NOTHING",

@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import Skip, case, equal, main
 from conversations import HARD, LABEL, chat, environment, state
+from kept_bytes import kept_bytes
 from screen import flat
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, run
@@ -279,7 +280,7 @@ def test_nothing_of_a_private_conversation_leaves_also_not_afterwards():
         assert b"marmot" not in cloud.received, cloud.received
         for path in folder.rglob("*"):
             if path.is_file() and path.name != "talk.json":
-                assert b"marmot" not in path.read_bytes(), path
+                assert b"marmot" not in kept_bytes(path), path
 
 
 @case

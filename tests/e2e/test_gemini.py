@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from kept_bytes import kept_bytes
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, edge_first
 
@@ -390,7 +391,7 @@ def test_the_key_comes_by_googles_header_or_in_the_query_and_is_nowhere_afterwar
         equal(answer.status, 401, "a key in the query of another API")
         state, log = tandem.state, tandem.log
         for file in state.rglob("*"):
-            data = file.read_bytes() if file.is_file() else b""
+            data = kept_bytes(file) if file.is_file() else b""
             assert plain.encode() not in data and secret.encode() not in data, file
         assert not any(plain in line or secret in line for line in log), log
     assert plain.encode() not in cloud.received and b"the-key-of" not in cloud.received

@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from kept_bytes import kept_bytes, unpacked
 from scripted_cloud import Script, ScriptedCloud
 from tandem import ROOT, Tandem, edge_first, run, wait_until
 
@@ -290,13 +291,14 @@ server: {api_keys_env: KEYS}
         equal(tandem.chat("hello", one).tandem["tier"], "cloud")
     for path in state.iterdir():
         if path.is_file():
-            assert digest[:12].encode() not in path.read_bytes(), path
+            assert digest[:12].encode() not in kept_bytes(path), path
     with sqlite3.connect(state / "ledger.db") as db:  # as it was before
-        (new,) = db.execute("SELECT signals ->> '$.key_id' FROM exchange").fetchone()
-        assert len(new) == 16, new
+        (packed,) = db.execute("SELECT packed FROM exchange").fetchone()
+        signals = json.loads(unpacked(packed)[0])
+        assert len(signals.pop("key_id")) == 16, signals
         db.execute(
-            "UPDATE exchange SET signals = json_set(json_remove(signals, '$.key_id'), '$.key', ?)",
-            (digest[:16],),
+            "UPDATE exchange SET packed = NULL, signals = ?",
+            (json.dumps({**signals, "key": digest[:16]}),),
         )
     with Tandem(config, env=environment) as tandem:
         equal(tandem.chat("hello", one).tandem["tier"], "local")  # its money is spent

@@ -10,6 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from kept_bytes import kept_bytes
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, edge_first, run
 
@@ -259,7 +260,7 @@ def test_prompts_are_neither_logged_nor_stored_by_default():
         tandem.chat("Unusual-prompt-canary about the sea", {"x-tandem-mode": "only-cloud"})
         tandem.chat("Unusual-prompt-canary about the sea", {"x-tandem-mode": "only-local"})
         tandem.get("/tandem/v1/exchanges?limit=5")
-        stored = b"".join(path.read_bytes() for path in tandem.state.rglob("*") if path.is_file())
+        stored = b"".join(kept_bytes(path) for path in tandem.state.rglob("*") if path.is_file())
         seen = "".join(tandem.log).encode() + stored + tandem.get("/metrics").body
         assert b"prompt-canary" not in seen and b"answer-canary" not in seen
         assert b"scripted" in stored, "the ledger was not read at all"
@@ -271,7 +272,7 @@ def test_the_api_key_is_never_shown():
     secret = "sk-do-not-show-this-key-anywhere"
     with Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": secret}) as tandem:
         answer = tandem.chat("Write a poem.", {"x-tandem-mode": "only-cloud"})
-        stored = b"".join(path.read_bytes() for path in tandem.state.rglob("*") if path.is_file())
+        stored = b"".join(kept_bytes(path) for path in tandem.state.rglob("*") if path.is_file())
         seen = "".join(tandem.log).encode() + stored + answer.body + tandem.get("/metrics").body
         assert secret.encode() not in seen
         assert secret.encode() in cloud.received

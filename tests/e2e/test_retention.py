@@ -12,6 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import Skip, case, equal, main
+from kept_bytes import kept_bytes
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, clean_environment, edge_first, run, wait_until, workers
 
@@ -99,7 +100,7 @@ def test_no_file_and_no_memory_holds_a_canary():
                 )
         tandem.process.send_signal(signal.SIGSEGV)
         tandem.ended(20)
-        held = {path: path.read_bytes() for path in tandem.state.rglob("*") if path.is_file()}
+        held = {path: kept_bytes(path) for path in tandem.state.rglob("*") if path.is_file()}
         assert any(path.name == "ledger.db" for path in held), held.keys()
         for path, content in held.items():
             assert b"zebracanary" not in content, f"{path} holds a canary"
@@ -189,7 +190,7 @@ def test_a_route_of_its_own_keeps_nothing_while_others_do():
             tandem.process.send_signal(signal.SIGTERM)
             equal(tandem.ended(20), 0)
             held = {
-                path: path.read_bytes()
+                path: kept_bytes(path)
                 for where in (tandem.state, Path(folder))
                 for path in where.rglob("*")
                 if path.is_file()

@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from foreign_bodies import BODIES, TEXT, chat_body, soon
 from forms import upload
+from kept_bytes import kept_bytes
 from scripted_cloud import Script, ScriptedCloud
 from tandem import ROOT, Answer, Tandem, clean_environment, edge_first, run, wait_until
 
@@ -306,7 +307,7 @@ def test_a_stranger_with_a_key_of_the_store_gets_nothing_and_a_revoked_one_nothi
             equal(state_of(tandem, "a", things), earlier, "what was attacked")
             for name in KEYS.values():
                 for file in Path(state).rglob("*"):
-                    assert not file.is_file() or name.encode() not in file.read_bytes(), file
+                    assert not file.is_file() or name.encode() not in kept_bytes(file), file
     finally:
         KEYS.update(before)
         shutil.rmtree(state)
@@ -615,7 +616,7 @@ def test_keys_of_one_name_share_and_rows_of_before_are_the_operators():
             equal(tandem.get(path, headers=key("boss")).status, 200)
             for name in KEYS.values():
                 for file in Path(state).rglob("*"):
-                    assert not file.is_file() or name.encode() not in file.read_bytes(), file
+                    assert not file.is_file() or name.encode() not in kept_bytes(file), file
     finally:
         shutil.rmtree(state)
 

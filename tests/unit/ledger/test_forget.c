@@ -16,8 +16,32 @@ static void put(struct ledger *ledger, const char *id, const char *user, const c
     CHECK(ledger_put(ledger, &exchange, NULL) == TD_OK);
 }
 
+/* Whether a reader sees the text in a row: signals and reasons are packed on the disk. */
+static bool in_rows(const char *path, const char *text)
+{
+    struct ledger_reader *reader = NULL;
+    struct json *list = NULL, *record = NULL;
+    bool found = false;
+    if (ledger_reader_open(path, &reader, NULL) != TD_OK)
+        return false;
+    CHECK(ledger_reader_list(reader, NULL, 0, 100, &list, NULL) == TD_OK);
+    for (size_t i = 0; i < json_count(list); i++) {
+        struct buf text_of;
+        buf_init(&text_of, 1u << 20);
+        CHECK(ledger_reader_find(reader, NULL, json_cstr(json_get(json_at(list, i), "id")), &record,
+                                 NULL) == TD_OK);
+        json_write(record, &text_of);
+        found = found || memmem(text_of.data, text_of.len, text, strlen(text)) != NULL;
+        buf_deinit(&text_of);
+        json_free(record);
+    }
+    json_free(list);
+    ledger_reader_close(reader);
+    return found;
+}
+
 /* Whether the file of the ledger or its log has the bytes. */
-static bool on_disk(const char *path, const char *bytes)
+static bool has_bytes(const char *path, const void *bytes, size_t len)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm"};
     bool found = false;
@@ -27,10 +51,34 @@ static bool on_disk(const char *path, const char *bytes)
         snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
         buf_init(&content, 1u << 26);
         if (buf_read_file(&content, name, NULL) == TD_OK && content.len > 0)
-            found = found || memmem(content.data, content.len, bytes, strlen(bytes)) != NULL;
+            found = found || memmem(content.data, content.len, bytes, len) != NULL;
         buf_deinit(&content);
     }
     return found;
+}
+
+static bool on_disk(const char *path, const char *bytes)
+{
+    return has_bytes(path, bytes, strlen(bytes));
+}
+
+/* The packed texts of a row; their length. */
+static size_t read_packed(const char *path, const char *id, unsigned char *out, size_t size)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *row = NULL;
+    size_t len = 0;
+    CHECK(sqlite3_open(path, &db) == SQLITE_OK &&
+          sqlite3_prepare_v2(db, "SELECT packed FROM exchange WHERE id = ?", -1, &row, NULL) ==
+              SQLITE_OK);
+    sqlite3_bind_text(row, 1, id, -1, SQLITE_STATIC);
+    if (sqlite3_step(row) == SQLITE_ROW && (size_t)sqlite3_column_bytes(row, 0) <= size) {
+        len = (size_t)sqlite3_column_bytes(row, 0);
+        memcpy(out, sqlite3_column_blob(row, 0), len);
+    }
+    sqlite3_finalize(row);
+    sqlite3_close(db);
+    return len;
 }
 
 static void test_a_users_texts_are_gone_from_file_and_log_beside_the_writer(void)
@@ -132,12 +180,12 @@ static void test_nothing_of_others_goes_with_a_user(void)
         static const char *const kinds[] = {"prompt", "signals", "comment"};
         for (size_t k = 0; k < 3; k++) {
             snprintf(canary[k], sizeof *canary, "%s-%zu", kinds[k], i);
-            CHECK(on_disk(path, canary[k]) == (i != 0));
+            CHECK((on_disk(path, canary[k]) || in_rows(path, canary[k])) == (i != 0));
         }
     }
     REQUIRE(ledger_forget(path, NULL, "ann", &gone, NULL) == TD_OK);
     CHECK(gone.exchanges == 2 && gone.texts == 2 && gone.comments == 2);
-    CHECK(on_disk(path, "comment-3") && on_disk(path, "prompt-4") && on_disk(path, "signals-5"));
+    CHECK(on_disk(path, "comment-3") && on_disk(path, "prompt-4") && in_rows(path, "signals-5"));
 }
 
 /* What is no ledger of ours is neither erased nor called done. */
@@ -192,14 +240,19 @@ static void test_whatever_names_or_quotes_a_user_goes_alone_too(void)
         CHECK(ledger_put(ledger, &exchange, NULL) == TD_OK);
     }
     ledger_close(ledger);
+    CHECK(in_rows(path, "canary-3") && in_rows(path, "canary-4"));
+    unsigned char packed[256];
+    size_t packed_len = read_packed(path, "ex_3", packed, sizeof packed);
+    CHECK(packed_len > 8 && has_bytes(path, packed, packed_len));
     REQUIRE(ledger_forget(path, NULL, "canary-8", &gone, NULL) == TD_OK);
+    CHECK(!has_bytes(path, packed, packed_len));
     CHECK(gone.exchanges == COUNT && gone.texts == 2 && gone.comments == 0);
     for (size_t i = 0; i < COUNT; i++) {
         char canary[32];
         snprintf(canary, sizeof canary, "canary-%zu", i);
-        if (on_disk(path, canary))
+        if (on_disk(path, canary) || in_rows(path, canary))
             printf("%s is left\n", members[i].name);
-        CHECK(!on_disk(path, canary));
+        CHECK(!on_disk(path, canary) && !in_rows(path, canary));
     }
 }
 
