@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,27 +19,32 @@
 
 /* As a request of an application with its own key, of a user, makes them. */
 static const char signals_form[] =
-    "{\"data_class\":\"public\",\"mode\":\"auto\",\"prompt_bytes\":%u,\"prompt_tokens\":{\"local\":%u,"
+    "{\"data_class\":\"public\",\"mode\":\"auto\",\"prompt_bytes\":%u,\"prompt_tokens\":{\"local\":"
+    "%u,"
     "\"cloud\":%u},\"message_count\":%u,\"tokens_max\":256,\"slo_ttft_ms\":0,\"slo_ms\":0,"
     "\"first_deadline_ms\":0,\"deadline_ms\":600000,\"code\":%s,\"maths\":false,\"question\":true,"
     "\"multi_step\":false,\"fresh\":false,\"jailbreak\":false,\"gain\":%.15g,\"p_local\":%.15g,"
     "\"p_strong\":null,\"task\":\"%s\",\"task_p\":%.15g,\"probe\":%.15g,\"not_mine\":1.0,"
     "\"network\":\"online\",\"hour\":%u,\"weekday\":%u,\"language\":1,\"day_tokens\":%u.0,"
-    "\"plan\":{\"class\":\"public\",\"mode\":\"auto\",\"prompt_tokens\":%u,\"remembered\":{\"by\":1,"
+    "\"plan\":{\"class\":\"public\",\"mode\":\"auto\",\"prompt_tokens\":%u,\"remembered\":{\"by\":"
+    "1,"
     "\"tier\":\"local\",\"margin\":0.7},\"tiers\":{\"local\":{\"tokens\":%u,\"context\":2048,"
     "\"lacks\":31780,\"ttft_p95_ms\":%.15g,\"total_p50_ms\":%.15g,\"total_p95_ms\":%.15g,"
     "\"first_ms\":%.15g,\"whole_ms\":%.15g},\"cloud\":{\"tokens\":%u,\"loopback\":true,"
     "\"ttft_p95_ms\":%.15g,\"total_p50_ms\":%.15g,\"total_p95_ms\":%.15g,\"first_ms\":%.15g,"
     "\"whole_ms\":%.15g}}},\"findings\":{\"NRP\":1},\"decision\":{\"by\":\"route\",\"rule\":null,"
-    "\"start\":\"local\",\"runner_up\":\"cloud\",\"earlier\":{\"by\":\"similar\",\"result\":\"same\","
+    "\"start\":\"local\",\"runner_up\":\"cloud\",\"earlier\":{\"by\":\"similar\",\"result\":"
+    "\"same\","
     "\"tier\":\"local\",\"margin\":0.7}},\"app\":\"app-%u\",\"key_id\":\"%016llx\"}";
 static const char kept[] =
     "[{\"code\":\"chosen_start\",\"tier\":\"local\",\"text\":\"route auto starts on local\"},"
-    "{\"code\":\"kept_confident\",\"tier\":\"local\",\"text\":\"confidence %.2f of the whole answer is "
+    "{\"code\":\"kept_confident\",\"tier\":\"local\",\"text\":\"confidence %.2f of the whole "
+    "answer is "
     "at least 0.60\"}]";
 static const char left[] =
     "[{\"code\":\"chosen_start\",\"tier\":\"local\",\"text\":\"route auto starts on local\"},"
-    "{\"code\":\"left_confidence\",\"tier\":\"local\",\"text\":\"confidence %.2f of the whole answer is "
+    "{\"code\":\"left_confidence\",\"tier\":\"local\",\"text\":\"confidence %.2f of the whole "
+    "answer is "
     "below 0.60\"},{\"code\":\"kept_last\",\"tier\":\"cloud\",\"text\":\"the last tier to ask\"}]";
 
 struct texts {
@@ -89,17 +95,28 @@ static struct ledger_attempt attempt_of(struct rng *rng, bool cloud, const char 
                                    .egress_bytes = cloud ? number(rng, 2000) : 0};
 }
 
+/* As trace_mark_time, of another time than now. */
+static void mark_time(char *digits, uint64_t wall_ms)
+{
+    char text[6];
+    snprintf(text, sizeof text, "%05x", (unsigned)(wall_ms >> 16 & 0xfffff));
+    memcpy(digits, text, 5);
+}
+
 static void put_one(struct ledger *ledger, struct rng *rng, uint64_t i, uint64_t wall_ms)
 {
     struct texts t;
     bool cloud = number(rng, 10) < 4; /* six of ten are answered here */
     double confidence = some(rng, 1);
-    snprintf(t.id, sizeof t.id, "ex_%016llx%08x", (unsigned long long)rng_u64(rng),
-             (unsigned)i);
+    snprintf(t.id, sizeof t.id, "ex_%016llx%08x", (unsigned long long)rng_u64(rng), (unsigned)i);
+    mark_time(t.id + 3, wall_ms);
     snprintf(t.user, sizeof t.user, "user-%u", number(rng, 1000));
     snprintf(t.trace, sizeof t.trace, "%016llx%016llx", (unsigned long long)rng_u64(rng),
              (unsigned long long)rng_u64(rng));
+    if (number(rng, 2)) /* else it is the client's own */
+        mark_time(t.trace, wall_ms);
     snprintf(t.request, sizeof t.request, "req_%016llx", (unsigned long long)rng_u64(rng));
+    mark_time(t.request + 4, wall_ms);
     for (int s = 0; s < 4; s++)
         snprintf(t.span[s], sizeof t.span[s], "%016llx", (unsigned long long)rng_u64(rng));
     write_signals(rng, t.signals, sizeof t.signals);

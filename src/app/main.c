@@ -22,11 +22,11 @@ static const struct verb verb_help = {
 extern const struct verb verb_ask, verb_bench, verb_calibrate, verb_chat, verb_classify,
     verb_config, verb_confined, verb_convert, verb_deferred, verb_detokenize, verb_doctor,
     verb_drill, verb_egress, verb_embed, verb_explain, verb_forget, verb_generate, verb_imatrix,
-    verb_init, verb_keys, verb_logits, verb_lora, verb_models, verb_perplexity, verb_policy,
-    verb_probe, verb_quant_eval, verb_quantize, verb_redact, verb_replay, verb_report, verb_review,
-    verb_router, verb_run_model, verb_scan, verb_score, verb_serve, verb_tco, verb_template,
-    verb_tokenize, verb_version, verb_ps, verb_stop, verb_models_pull, verb_models_list,
-    verb_models_rm, verb_models_search;
+    verb_init, verb_keys, verb_ledger, verb_logits, verb_lora, verb_models, verb_perplexity,
+    verb_policy, verb_probe, verb_quant_eval, verb_quantize, verb_redact, verb_replay, verb_report,
+    verb_review, verb_router, verb_run_model, verb_scan, verb_score, verb_serve, verb_tco,
+    verb_template, verb_tokenize, verb_version, verb_ps, verb_stop, verb_models_pull,
+    verb_models_list, verb_models_rm, verb_models_search;
 
 /* A list that NULL ends. */
 #define VERBS(...)               \
@@ -45,6 +45,7 @@ static const struct group {
     {"Tenants", VERBS(&verb_keys)},
     {"Review", VERBS(&verb_review)},
     {"Inspect", VERBS(&verb_explain, &verb_report, &verb_egress)},
+    {"Ledger", VERBS(&verb_ledger)},
     {"Privacy", VERBS(&verb_scan, &verb_redact, &verb_forget)},
     {"Models", VERBS(&verb_models, &verb_calibrate, &verb_generate, &verb_embed, &verb_classify,
                      &verb_score, &verb_tokenize, &verb_detokenize, &verb_template, &verb_logits,

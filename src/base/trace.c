@@ -62,6 +62,13 @@ static void write_span(uint64_t value, char out[static TRACE_SPAN_BYTES])
     snprintf(out, TRACE_SPAN_BYTES, "%016" PRIx64, value ? value : 1);
 }
 
+void trace_mark_time(char *digits)
+{
+    char text[TRACE_TIME_DIGITS + 1];
+    snprintf(text, sizeof text, "%05x", (unsigned)(clock_wall_ms(NULL) >> 16 & 0xfffff));
+    memcpy(digits, text, TRACE_TIME_DIGITS);
+}
+
 void trace_begin(struct trace *trace, const char *header)
 {
     uint64_t random[3];
@@ -75,6 +82,7 @@ void trace_begin(struct trace *trace, const char *header)
     trace->restarted = header != NULL;
     write_span(random[0], trace->id);
     write_span(random[1], trace->id + TRACE_SPAN_BYTES - 1);
+    trace_mark_time(trace->id);
 }
 
 void trace_child(const struct trace *trace, uint32_t number, char out[static TRACE_SPAN_BYTES])

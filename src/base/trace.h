@@ -21,6 +21,13 @@ struct trace {
     bool restarted; /* a header came, and was malformed */
 };
 
+/* Writes the time, to a minute or so, over the first TRACE_TIME_DIGITS hex digits of a random name.
+ * Names of one time are neighbours then in an index of the ledger: a page of it is written once for
+ * many rows that come, or go, together, and not once for each. The digits come again after two
+ * years; the others are random. */
+#define TRACE_TIME_DIGITS 5
+void trace_mark_time(char *digits);
+
 /* Goes on with the trace of a traceparent header. Begins a new one where there is none (NULL) or it
  * is malformed, as W3C asks. */
 void trace_begin(struct trace *trace, const char *header);

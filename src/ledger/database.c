@@ -91,6 +91,8 @@ static enum td_status create(const char *path, struct td_error *err)
     close(fd);
     struct db *db = NULL;
     status = db_sqlite_open(draft, DB_SQLITE_WRITE, &db, err);
+    if (status == TD_OK) /* so that what is pruned can be given back; only an empty file takes it */
+        status = run(db, draft, "PRAGMA auto_vacuum=INCREMENTAL", err);
     if (status == TD_OK)
         status = migrate(db, draft, 0, err);
     db_close(db);
@@ -225,29 +227,47 @@ enum td_status database_open_writer(const char *path, struct db **out, struct td
     return TD_OK;
 }
 
+static enum td_status open_to_read(const char *path, struct db **out, int *version,
+                                   struct td_error *err)
+{
+    long long bytes;
+    char text[128];
+    *out = NULL;
+    enum td_status status = inspect(path, &bytes, err);
+    if (status == TD_OK)
+        status = db_sqlite_open(path, DB_SQLITE_READ, out, err);
+    return status == TD_OK ? query_one(*out, path, "PRAGMA user_version", version, text, err)
+                           : status;
+}
+
+static enum td_status refuse_version(const char *path, int version, struct td_error *err)
+{
+    return error_set(
+        err, TD_UNSUPPORTED, "ledger %s has schema version %d; this program reads version %d; %s",
+        path, version, SCHEMA_VERSION,
+        version < SCHEMA_VERSION ? "start 'tandem serve' once, which brings the ledger up to date"
+                                 : "a newer program wrote it, so read it with that one");
+}
+
+enum td_status database_open_any(const char *path, struct db **out, int *version,
+                                 struct td_error *err)
+{
+    enum td_status status = open_to_read(path, out, version, err);
+    return status == TD_OK && *version > SCHEMA_VERSION ? refuse_version(path, *version, err)
+                                                        : status;
+}
+
 enum td_status database_open_reader(const char *path, struct db **out, struct td_error *err)
 {
     ASSERT(path != NULL && out != NULL);
     *out = NULL;
+    int version = 0;
     const struct db_driver *driver = db_driver_of(path);
     if (driver)
         return driver->open(path, false, out, err);
-    long long bytes;
-    enum td_status status = inspect(path, &bytes, err);
-    if (status == TD_OK)
-        status = db_sqlite_open(path, DB_SQLITE_READ, out, err);
-    if (status != TD_OK)
-        return status;
-    int version = 0;
-    char text[128];
-    status = query_one(*out, path, "PRAGMA user_version", &version, text, err);
+    enum td_status status = open_to_read(path, out, &version, err);
     if (status == TD_OK && version != SCHEMA_VERSION)
-        status = error_set(err, TD_UNSUPPORTED,
-                           "ledger %s has schema version %d; this program reads version %d; %s",
-                           path, version, SCHEMA_VERSION,
-                           version < SCHEMA_VERSION
-                               ? "start 'tandem serve' once, which brings the ledger up to date"
-                               : "a newer program wrote it, so read it with that one");
+        status = refuse_version(path, version, err);
     if (status == TD_OK)
         status = add_texts(*out, path, err);
     if (status == TD_OK)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define BUSY_TIMEOUT_MS 5000
+#define COPY_PAGES 256 /* 1 MiB at a time */
 
 struct sqlite {
     struct db base; /* first */
@@ -223,6 +224,26 @@ static void keep_log(struct db *db)
 void db_sqlite_merge_log_on_close(struct db *db)
 {
     sqlite3_db_config(handle_of(db), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+}
+
+enum td_status db_sqlite_copy(struct db *from, struct db *to,
+                              bool (*copying)(void *ctx, uint64_t done, uint64_t all), void *ctx,
+                              struct td_error *err)
+{
+    sqlite3_backup *copy = sqlite3_backup_init(handle_of(to), "main", handle_of(from), "main");
+    int code = copy ? SQLITE_OK : SQLITE_NOMEM;
+    bool going = true;
+    while (code == SQLITE_OK && going) {
+        code = sqlite3_backup_step(copy, COPY_PAGES);
+        int all = sqlite3_backup_pagecount(copy), left = sqlite3_backup_remaining(copy);
+        going = !copying || copying(ctx, (uint64_t)(all - left), (uint64_t)all);
+    }
+    sqlite3_backup_finish(copy);
+    if (code == SQLITE_OK)
+        return error_set(err, TD_CANCELLED, "the copy was stopped");
+    return code == SQLITE_DONE
+               ? TD_OK
+               : error_set(err, status_of(code), "the copy failed: %s", sqlite3_errstr(code));
 }
 
 struct sqlite3 *db_sqlite_handle(struct db *db)

@@ -11,6 +11,11 @@ TD_MUST_CHECK enum td_status db_sqlite_open(const char *path, enum db_sqlite_mod
                                             struct db **out, struct td_error *err);
 /* Closing writes the log into the file again (as it does unless db_keep_log was called). */
 void db_sqlite_merge_log_on_close(struct db *db);
+/* Copies all pages. `copying` is told of them and may end it (TD_CANCELLED). Nobody else may have
+ * `to` open. */
+TD_MUST_CHECK enum td_status db_sqlite_copy(struct db *from, struct db *to,
+                                            bool (*copying)(void *ctx, uint64_t done, uint64_t all),
+                                            void *ctx, struct td_error *err);
 /* SQLite's own connection, for tests that break it. **borrows** until db_close. */
 struct sqlite3 *db_sqlite_handle(struct db *db);
 

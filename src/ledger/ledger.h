@@ -193,6 +193,13 @@ TD_MUST_CHECK enum td_status ledger_reader_find(struct ledger_reader *reader, co
 TD_MUST_CHECK enum td_status ledger_reader_list(struct ledger_reader *reader, const char *tenant,
                                                 uint64_t since_wall_ms, size_t limit,
                                                 struct json **out, struct td_error *err);
+/* Each exchange with all that ledger_reader_find shows of it but same_trace, and `feedback`: [{score,
+ * comment, wall_ms, time}]. Oldest first. `exchange` is borrowed until it returns. */
+typedef enum td_status ledger_exchange_fn(void *ctx, const struct json *exchange,
+                                          struct td_error *err);
+TD_MUST_CHECK enum td_status ledger_reader_each(struct ledger_reader *reader,
+                                                uint64_t since_wall_ms, ledger_exchange_fn *each,
+                                                void *ctx, struct td_error *err);
 /* Exchanges whose first attempt was on the device, oldest first, with the newest feedback. */
 struct ledger_judged {
     struct td_str id;
@@ -332,6 +339,29 @@ TD_MUST_CHECK enum td_status ledger_reader_tokens(struct ledger_reader *reader,
 TD_MUST_CHECK enum td_status ledger_reader_report(struct ledger_reader *reader,
                                                   uint64_t since_wall_ms, struct json **out,
                                                   struct td_error *err);
+/* Sums by one property. **returns new** (json_free):
+ *
+ *   {by, since_wall_ms (0 = of the first exchange), slot_ms, exchanges, others (not in a group),
+ *    groups: [{name (null: none; a day of UTC as YYYY-MM-DD), exchanges, device (answered there),
+ *              failed, degraded, tokens, cost_usd, all_cloud_cost_usd (of whole answers), total_ms
+ *              (mean, or null), trend: [exchanges in each of LEDGER_TREND slots]}]}
+ *
+ * The hundred largest groups, the largest first; of days the newest hundred, in their order. */
+enum ledger_by {
+    LEDGER_BY_APP,
+    LEDGER_BY_USER,
+    LEDGER_BY_ROUTE,
+    LEDGER_BY_MODEL,
+    LEDGER_BY_TIER,
+    LEDGER_BY_CLASS,
+    LEDGER_BY_DAY,
+    LEDGER_BY_COUNT
+};
+#define LEDGER_TREND 12
+extern const char *const ledger_by_names[]; /* ends with NULL */
+TD_MUST_CHECK enum td_status ledger_reader_groups(struct ledger_reader *reader,
+                                                  uint64_t since_wall_ms, enum ledger_by by,
+                                                  struct json **out, struct td_error *err);
 /* What ran in shadows since a time. **returns new** (json_free):
  *
  *   [{tier, shadow (the tier beside it), compared, failed, same, same_share,

@@ -113,6 +113,11 @@ static const char reactions_sql[] =
     "SELECT kind, wall_ms FROM reaction WHERE exchange = ?1 ORDER BY seq";
 static const struct column reaction_columns[] = {{"kind", TEXT}, {"wall_ms", INTEGER}};
 
+static const char feedback_sql[] =
+    "SELECT score, comment, wall_ms FROM feedback WHERE exchange = ?1 ORDER BY seq";
+static const struct column feedback_columns[] = {
+    {"score", NUMBER}, {"comment", TEXT}, {"wall_ms", INTEGER}};
+
 enum td_status reader_error_locked(struct ledger_reader *reader, struct td_error *err)
 {
     return db_error(reader->db, "ledger", err);
@@ -213,7 +218,11 @@ static const struct belongings belongings[] = {
     {"shadows", shadows_sql, shadow_columns, sizeof shadow_columns / sizeof *shadow_columns},
     {"reactions", reactions_sql, reaction_columns,
      sizeof reaction_columns / sizeof *reaction_columns},
+    {"feedback", feedback_sql, feedback_columns,
+     sizeof feedback_columns / sizeof *feedback_columns},
 };
+#define BELONGINGS (sizeof belongings / sizeof *belongings)
+#define SHOWN (BELONGINGS - 1) /* of one exchange: without its feedback */
 
 static enum td_status add_belongings(struct ledger_reader *reader, const struct belongings *what,
                                      struct json *exchange, int64_t seq, struct td_error *err)
@@ -330,13 +339,49 @@ static enum td_status find_locked(struct ledger_reader *reader, const char *tena
                                "several exchanges begin with %s; give more characters", id);
         else if (code != DB_DONE)
             status = reader_error_locked(reader, err);
-        for (size_t i = 0; status == TD_OK && i < sizeof belongings / sizeof *belongings; i++)
+        for (size_t i = 0; status == TD_OK && i < SHOWN; i++)
             status = add_belongings(reader, &belongings[i], *out, seq, err);
         if (status == TD_OK)
             status = add_same_trace(reader, tenant, *out, seq, err);
     }
     db_end(statement);
     return status;
+}
+
+static enum td_status each_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
+                                  ledger_exchange_fn *each, void *ctx, struct td_error *err)
+{
+    struct db_statement *row = prepare_rows(reader, NULL, DETAIL_COLUMNS, "wall_ms >= ?1", "seq");
+    enum td_status status = row ? TD_OK : reader_error_locked(reader, err);
+    enum db_step code = DB_DONE;
+    if (row)
+        db_bind_int(row, 1, since_wall_ms > INT64_MAX ? INT64_MAX : (int64_t)since_wall_ms);
+    while (status == TD_OK && (code = db_step(row)) == DB_ROW) {
+        struct json *exchange = row_object(row, exchange_columns, DETAIL_COUNT);
+        int64_t seq = db_int(row, DETAIL_COUNT);
+        for (size_t i = 0; status == TD_OK && i < BELONGINGS; i++)
+            status = add_belongings(reader, &belongings[i], exchange, seq, err);
+        if (status == TD_OK)
+            status = each(ctx, exchange, err);
+        json_free(exchange);
+    }
+    if (status == TD_OK && code == DB_FAILED)
+        status = reader_error_locked(reader, err);
+    db_end(row);
+    return status;
+}
+
+enum td_status ledger_reader_each(struct ledger_reader *reader, uint64_t since_wall_ms,
+                                  ledger_exchange_fn *each, void *ctx, struct td_error *err)
+{
+    struct td_error own = {0};
+    pthread_mutex_lock(&reader->mutex);
+    enum td_status status = db_begin_read(reader->db)
+                                ? each_locked(reader, since_wall_ms, each, ctx, &own)
+                                : reader_error_locked(reader, &own);
+    db_rollback(reader->db);
+    pthread_mutex_unlock(&reader->mutex);
+    return status == TD_OK ? TD_OK : error_set(err, status, "%s", own.message);
 }
 
 enum td_status ledger_reader_find(struct ledger_reader *reader, const char *tenant, const char *id,

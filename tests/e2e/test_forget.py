@@ -93,9 +93,9 @@ def test_without_a_server_the_file_is_erased():
         equal(code, 0, err)
         assert b"1 exchanges" in out and b"1 stored texts" in out, out
         for path in folder.rglob("ledger.db*"):
-            assert (
-                b"annacanary" not in kept_bytes(path) and b"annalisa" not in kept_bytes(path)
-            ), path
+            assert b"annacanary" not in kept_bytes(path) and b"annalisa" not in kept_bytes(path), (
+                path
+            )
     finally:
         shutil.rmtree(folder)
 

@@ -68,6 +68,7 @@ PARTS = {
         "tenants",
         "review",
         "inspect",
+        "ledger",
         "privacy",
         "store",
         "models",

@@ -1,5 +1,5 @@
 /* GET /tandem/v1/exchanges and /tandem/v1/exchanges/ID explain exchanges from the ledger.
- * /tandem/v1/shadows lists what ran in shadows. Other handlers look up exchanges here. A tenant's
+ * /tandem/v1/shadows lists what ran in shadows, /tandem/v1/report has the sums. Other handlers look up exchanges here. A tenant's
  * look-up finds its own exchanges, as if no others were there.
  *
  * The ledger commits in batches, so an exchange that was answered a moment ago may not be there
@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "ledger/ledger.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,4 +217,25 @@ void shadows_handle_list(struct api *api, struct http_request *request, const ch
     struct ledger_question question = {.what = LEDGER_ASKED_SHADOWS};
     if (query_since(api, request, &question.since_wall_ms))
         lookup_begin(api, request, &question, reply_list, NULL);
+}
+
+void report_handle(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    struct ledger_question question = {.what = LEDGER_ASKED_REPORT, .by = LEDGER_BY_COUNT};
+    char by[16] = "";
+    struct fault fault;
+    bool known = query_text(request, STR("by"), by, sizeof by);
+    for (question.by = 0; *by && ledger_by_names[question.by]; question.by++)
+        if (strcmp(ledger_by_names[question.by], by) == 0)
+            break;
+    if (!*by)
+        question.by = LEDGER_BY_COUNT;
+    if (!known || (*by && question.by == LEDGER_BY_COUNT)) {
+        fault_request(&fault, "by", "by must be app, user, route, model, tier, class or day");
+        api_reply_fault(api, request, &fault);
+        return;
+    }
+    if (query_since(api, request, &question.since_wall_ms))
+        lookup_begin(api, request, &question, reply_value, NULL);
 }

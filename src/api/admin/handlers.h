@@ -6,7 +6,7 @@
 
 api_handler_fn models_handle_list, models_handle_one, gemini_handle_models,
     gemini_handle_model; /* models_handler.c */
-api_handler_fn exchanges_handle_list, exchanges_handle_one,
+api_handler_fn exchanges_handle_list, exchanges_handle_one, report_handle,
     shadows_handle_list;                                /* exchanges_handler.c */
 api_handler_fn ramps_handle_list, ramps_handle_restart; /* ramps_handler.c */
 api_handler_fn capabilities_handle;                     /* capabilities_handler.c */

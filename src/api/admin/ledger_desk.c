@@ -75,6 +75,11 @@ static enum td_status read_answer(struct ledger_reader *reader,
                                   err);
     case LEDGER_ASKED_SHADOWS:
         return ledger_reader_shadows(reader, question->since_wall_ms, out, err);
+    case LEDGER_ASKED_REPORT:
+        return question->by == LEDGER_BY_COUNT
+                   ? ledger_reader_report(reader, question->since_wall_ms, out, err)
+                   : ledger_reader_groups(reader, question->since_wall_ms,
+                                          (enum ledger_by)question->by, out, err);
     case LEDGER_ASKED_ONE:
         break;
     }

@@ -15,7 +15,12 @@ struct ledger_desk;
 
 #define LEDGER_DESK_ID_BYTES 160
 
-enum ledger_asked { LEDGER_ASKED_ONE, LEDGER_ASKED_LIST, LEDGER_ASKED_SHADOWS };
+enum ledger_asked {
+    LEDGER_ASKED_ONE,
+    LEDGER_ASKED_LIST,
+    LEDGER_ASKED_SHADOWS,
+    LEDGER_ASKED_REPORT
+};
 
 /* As the calls of ledger/ledger.h take it. */
 struct ledger_question {
@@ -25,6 +30,7 @@ struct ledger_question {
     char id[LEDGER_DESK_ID_BYTES];
     uint64_t since_wall_ms;
     size_t limit;
+    int by; /* of a report; LEDGER_BY_COUNT = of all */
 };
 
 struct ledger_answer {

@@ -31,6 +31,7 @@ static bool is_trace_state(const char *text)
 static void make_request_id(struct api *api, char out[static TRACING_REQUEST_ID_BYTES])
 {
     snprintf(out, TRACING_REQUEST_ID_BYTES, "req_%016llx", (unsigned long long)rng_u64(&api->rng));
+    trace_mark_time(out + strlen("req_"));
 }
 
 void tracing_begin(struct api *api, struct http_request *request)

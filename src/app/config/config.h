@@ -412,6 +412,9 @@ struct config {
         const char *waiting;  /* file of what the database has not got yet; NULL without one */
         bool store_prompts;
         uint32_t keep_days; /* 0 = for ever */
+        uint32_t keep_mb;   /* of a file; 0 = any size */
+        uint32_t
+            keep_class_days[TD_CLASS_RESTRICTED + 1]; /* 0 = keep_days, UINT32_MAX = for ever */
         const char *egress; /* folder, or "none"; always set after loading */
         int durable;        /* enum config_durable */
     } ledger;

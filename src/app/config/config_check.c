@@ -642,6 +642,10 @@ static enum td_status check_cluster(const struct config *config, struct td_error
 
 static enum td_status check_retention(const struct config *config, struct td_error *err)
 {
+    if (config->ledger.database && config->ledger.keep_mb > 0)
+        return refuse(config, config->line, err,
+                      "ledger.keep_mb is for a file: a database gets no smaller by what is removed "
+                      "from it; use keep_days");
     return config->privacy.zero_retention && config->ledger.store_prompts
                ? refuse(config, config->line, err,
                         "privacy.zero_retention and ledger.store_prompts exclude each other")

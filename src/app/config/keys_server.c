@@ -193,6 +193,19 @@ const struct config_section keys_deferral = KEYS_MAP(deferral_keys);
 
 static const char *const durable_names[] = {"batch", "answer", NULL}; /* enum config_durable */
 
+#define CLASS_DAYS(name, data_class)                                                      \
+    {                                                                                     \
+        name, CONFIG_KEY_UINT_ALL, AT(ledger.keep_class_days[data_class]), "0", 0, 36600, \
+            .help = "days of its exchanges; 0 = keep_days, all = they stay"               \
+    }
+static const struct config_key class_days_keys[] = {
+    CLASS_DAYS("public", TD_CLASS_PUBLIC),
+    CLASS_DAYS("sensitive", TD_CLASS_SENSITIVE),
+    CLASS_DAYS("contractual", TD_CLASS_CONTRACTUAL),
+    CLASS_DAYS("restricted", TD_CLASS_RESTRICTED),
+};
+static const struct config_section class_days_section = KEYS_MAP(class_days_keys);
+
 static const struct config_key ledger_keys[] = {
     {"enabled", CONFIG_KEY_BOOL, AT(ledger.enabled), "true", .help = "record every exchange"},
     {"path", CONFIG_KEY_TEXT, AT(ledger.path), NULL,
@@ -208,6 +221,11 @@ static const struct config_key ledger_keys[] = {
     {"keep_days", CONFIG_KEY_UINT, AT(ledger.keep_days), "0", 0, 36600,
      .help = "exchanges that are older are removed, with their attempts and feedback; 0 = they "
              "stay; the record of what left is not touched"},
+    {"keep_class_days", CONFIG_KEY_SECTION, 0, NULL, .section = &class_days_section,
+     .help = "the same for a class of data, in place of keep_days"},
+    {"keep_mb", CONFIG_KEY_UINT, AT(ledger.keep_mb), "0", 0, 100000000,
+     .help = "the oldest exchanges are removed while the file has more than so many MB (1,000,000 "
+             "bytes); 0 = any size; not for a database"},
     {"egress", CONFIG_KEY_TEXT, AT(ledger.egress), NULL,
      .help = "folder for the record of what left the device; default: egress in state_dir; none: "
              "no record"},

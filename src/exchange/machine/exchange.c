@@ -13,6 +13,7 @@
 #include "base/key_terms.h"
 #include "base/shortage.h"
 #include "base/str.h"
+#include "base/trace.h"
 #include "exchange/machine/climb.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/machine/situation.h"
@@ -99,6 +100,7 @@ static enum td_status make_id(char out[static EXCHANGE_ID_BYTES], struct td_erro
     enum td_status status = crypto_random(random, sizeof random, err);
     memcpy(out, "ex_", 3);
     crypto_hex(random, sizeof random, out + 3);
+    trace_mark_time(out + 3);
     return status;
 }
 

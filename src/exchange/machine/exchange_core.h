@@ -23,7 +23,7 @@
 #define ATTEMPTS_MAX LEDGER_ATTEMPTS_MAX
 _Static_assert(RUNGS_MAX + 1 <= ATTEMPTS_MAX, "a plan can make more attempts than are recorded");
 
-#define EXCHANGE_ID_BYTES 28 /* "ex_", 24 hex digits, NUL */
+#define EXCHANGE_ID_BYTES 28 /* "ex_", 24 hex digits (trace_mark_time), NUL */
 
 struct exchange {
     struct exchange_services *services;

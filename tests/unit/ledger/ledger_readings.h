@@ -55,6 +55,32 @@ static enum td_status read_skew(struct ledger_reader *reader, struct buf *into,
     return keep(into, status, got);
 }
 
+static enum td_status read_groups(struct ledger_reader *reader, struct buf *into,
+                                  struct td_error *err)
+{
+    enum td_status status = TD_OK;
+    for (int by = 0; status == TD_OK && by < LEDGER_BY_COUNT; by++) {
+        struct json *got = NULL;
+        status = ledger_reader_groups(reader, 1, (enum ledger_by)by, &got, err);
+        json_put(got, "slot_ms", json_new_null()); /* by the clock */
+        status = keep(into, status, got);
+    }
+    return status;
+}
+
+static enum td_status add_each(void *into, const struct json *exchange, struct td_error *err)
+{
+    (void)err;
+    json_write(exchange, into);
+    return TD_OK;
+}
+
+static enum td_status read_each(struct ledger_reader *reader, struct buf *into,
+                                struct td_error *err)
+{
+    return ledger_reader_each(reader, 0, add_each, into, err);
+}
+
 static enum td_status read_list(struct ledger_reader *reader, struct buf *into,
                                 struct td_error *err)
 {
@@ -164,7 +190,8 @@ static const struct {
     {"list", read_list},       {"one", read_one},           {"named", read_named},
     {"judged", read_judged},   {"outcomes", read_outcomes}, {"lessons", read_lessons},
     {"history", read_history}, {"spent", read_spent},       {"tokens", read_tokens},
-    {"models", read_models},   {"skew", read_skew},
+    {"models", read_models},   {"skew", read_skew},         {"groups", read_groups},
+    {"each", read_each},
 };
 
 #endif

@@ -4,13 +4,17 @@
 #include "app/cli/verb.h"
 
 extern const struct verb verb_egress_show, verb_egress_verify, verb_egress_export, verb_egress_head,
-    verb_egress_key;
+    verb_egress_key, verb_egress_report;
 
 static int cmd_egress(int argc, char **argv)
 {
-    static const struct verb *const verbs[] = {&verb_egress_show,   &verb_egress_verify,
-                                               &verb_egress_export, &verb_egress_head,
-                                               &verb_egress_key,    NULL};
+    static const struct verb *const verbs[] = {&verb_egress_show,
+                                               &verb_egress_report,
+                                               &verb_egress_verify,
+                                               &verb_egress_export,
+                                               &verb_egress_head,
+                                               &verb_egress_key,
+                                               NULL};
     return verb_run("egress",
                     "Shows the record of what left this device, and proves that nobody changed "
                     "it. Each entry is chained to the one before, and a key of this machine signs "

@@ -5,11 +5,13 @@
 #include "app/cli/since_option.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/verbs/inspect/report_groups.h"
 #include "app/verbs/inspect/report_money.h"
 #include "base/json.h"
 #include "ledger/ledger.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static double member(const struct json *object, const char *name)
 {
@@ -161,8 +163,21 @@ static void print_report(const struct json *report, const char *since)
     print_shadows(json_get(report, "shadows"));
 }
 
+/* --by: as a number. */
+static bool take_by(void *ctx, const char *text)
+{
+    int *by = ctx;
+    for (*by = 0; ledger_by_names[*by]; ++*by)
+        if (strcmp(ledger_by_names[*by], text) == 0)
+            return true;
+    return false;
+}
+
 static int cmd_report(int argc, char **argv)
 {
+    int by = LEDGER_BY_COUNT;
+    struct option_each by_each = {take_by, &by, "app, user, route, model, tier, class or day"};
+    bool csv = false;
     const char *config_path = NULL;
     struct since_option since;
     bool json = false;
@@ -171,6 +186,9 @@ static int cmd_report(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         OPTION_ROW_SINCE(since, "24h"),
+        {"by", 0, OPTION_EACH, &by_each, "WHAT",
+         "a line for each app, user, route, model, tier, class or day", 0, 0},
+        {"csv", 0, OPTION_FLAG, &csv, NULL, "print these lines as CSV", 0, 0},
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };
@@ -181,6 +199,8 @@ static int cmd_report(int argc, char **argv)
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    if (csv && by == LEDGER_BY_COUNT)
+        return options_misuse("report", "--csv needs --by");
     struct td_error err = {0};
     struct config *config = NULL;
     struct ledger_reader *reader = NULL;
@@ -189,12 +209,18 @@ static int cmd_report(int argc, char **argv)
     if (status == TD_OK)
         status = command_open_ledger(config->ledger.path, &reader, &err);
     if (status == TD_OK)
-        status = ledger_reader_report(reader, since.wall_ms, &report, &err);
-    if (status == TD_OK)
+        status = by == LEDGER_BY_COUNT ? ledger_reader_report(reader, since.wall_ms, &report, &err)
+                                       : ledger_reader_groups(reader, since.wall_ms,
+                                                              (enum ledger_by)by, &report, &err);
+    if (status == TD_OK && by == LEDGER_BY_COUNT)
         report_money_add_prices(report, config);
     bool printed = true;
     if (status == TD_OK && json)
         printed = command_print_json(report);
+    else if (status == TD_OK && csv)
+        report_groups_print_csv(report);
+    else if (status == TD_OK && by != LEDGER_BY_COUNT)
+        report_groups_print(report, since.text);
     else if (status == TD_OK)
         print_report(report, since.text);
     if (!json)

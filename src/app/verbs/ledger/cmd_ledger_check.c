@@ -1,0 +1,93 @@
+/* tandem ledger check: reads the whole ledger, and the signed record of what left beside it. */
+#include "app/cli/command.h"
+#include "app/cli/options.h"
+#include "app/cli/verb.h"
+#include "app/config/config.h"
+#include "base/json.h"
+#include "ledger/egress_verify.h"
+#include "ledger/upkeep.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void print_ledger(const char *path, const struct ledger_sound *ledger)
+{
+    printf("ledger %s: %s%s", path, ledger->sound ? "sound" : "damaged: ", ledger->problem);
+    if (ledger->sound)
+        printf("; %llu exchanges, %llu attempts", (unsigned long long)ledger->exchanges,
+               (unsigned long long)ledger->attempts);
+    if (ledger->bytes)
+        printf(", %.1f MB", (double)ledger->bytes / 1e6);
+    printf("\n");
+    if (!ledger->sound)
+        printf("  'tandem ledger restore FILE --replace' puts a backup in its place\n");
+}
+
+static void print_egress(const char *path, const struct egress_verdict *egress)
+{
+    printf("record of what left %s: %s%s", path,
+           egress->sound ? "sound" : "damaged: ", egress->problem);
+    if (egress->sound)
+        printf("; %llu transfers, %llu signed heads", (unsigned long long)egress->entry_count,
+               (unsigned long long)egress->head_count);
+    printf("\n");
+}
+
+static struct json *as_json(const struct ledger_sound *ledger, const struct egress_verdict *egress)
+{
+    struct json *json = json_new_object(), *of;
+    json_put(json, "sound", json_new_bool(ledger->sound && egress->sound));
+    json_put(json, "ledger", of = json_new_object());
+    json_put(of, "sound", json_new_bool(ledger->sound));
+    json_put(of, "problem", *ledger->problem ? json_new_cstr(ledger->problem) : json_new_null());
+    json_put(of, "schema_version", json_new_int(ledger->version));
+    json_put(of, "exchanges", json_new_int((int64_t)ledger->exchanges));
+    json_put(of, "attempts", json_new_int((int64_t)ledger->attempts));
+    json_put(of, "bytes", json_new_int((int64_t)ledger->bytes));
+    json_put(json, "egress", of = json_new_object());
+    json_put(of, "sound", json_new_bool(egress->sound));
+    json_put(of, "problem", *egress->problem ? json_new_cstr(egress->problem) : json_new_null());
+    json_put(of, "transfers", json_new_int((int64_t)egress->entry_count));
+    json_put(of, "heads", json_new_int((int64_t)egress->head_count));
+    return json;
+}
+
+static int cmd_check(int argc, char **argv)
+{
+    const char *config_path = NULL;
+    bool json = false;
+    const struct option options[] = {OPTION_ROW_CONFIG(config_path), OPTION_ROW_JSON(json)};
+    const struct option_spec spec = {
+        .verb = "ledger check",
+        .summary = "Reads every page, reference and packed text of the ledger, and every hash and "
+                   "signature of the record of what left. A server may run meanwhile. Exit code 1: "
+                   "something is damaged.",
+        OPTION_TABLE(options),
+    };
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    struct td_error err = {0};
+    struct config *config = NULL;
+    struct ledger_sound ledger = {0};
+    struct egress_verdict egress = {.sound = true};
+    enum td_status status = config_load(config_path, &config, &err);
+    if (status == TD_OK)
+        status = ledger_inspect(config->ledger.path, &ledger, &err);
+    const char *folder = status == TD_OK ? config->ledger.egress : "none";
+    bool kept = strcmp(folder, "none") != 0 && access(folder, F_OK) == 0;
+    if (kept)
+        status = egress_verify(folder, NULL, &egress, &err);
+    bool sound = ledger.sound && egress.sound;
+    if (status == TD_OK && json) {
+        sound = command_print_json(as_json(&ledger, &egress)) && sound;
+    } else if (status == TD_OK) {
+        print_ledger(config->ledger.path, &ledger);
+        if (kept)
+            print_egress(folder, &egress);
+    }
+    config_free(config);
+    return status == TD_OK ? !sound : command_fail_as("ledger check", &err, json);
+}
+
+const struct verb verb_ledger_check = {
+    "check", cmd_check, "read the ledger and the signed record, and say what is wrong"};

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""The ledger in an operator's hands: kept by age and class, pruned, copied, restored, checked,
+exported and summed, while a server runs or without one."""
+
+import csv
+import io
+import json
+import shutil
+import sqlite3
+import sys
+import tempfile
+import threading
+import unicodedata
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from scripted_cloud import Script, ScriptedCloud
+from tandem import Tandem, edge_first, run, wait_until
+
+DAY_MS = 86_400_000
+STORE = "ledger:\n  store_prompts: true\n"
+
+
+def verb(tandem, *arguments, code=0):
+    got, out, err = run(*arguments, env=tandem.environment)
+    equal(got, code, f"{arguments}: {out.decode()} {err}")
+    return out.decode() if code == 0 else out.decode() + err
+
+
+def rows(path, sql="SELECT id FROM exchange ORDER BY seq"):
+    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        return database.execute(sql).fetchall()
+    finally:
+        database.close()
+
+
+def recorded(tandem, count):
+    path = tandem.state / "ledger.db"
+    wait_until(lambda: path.exists() and len(rows(path)) == count, 10, f"{count} rows")
+    return path
+
+
+def age(path, days, where="1"):
+    """As if these exchanges had been answered so many days earlier."""
+    with sqlite3.connect(path) as database:
+        database.execute(f"UPDATE exchange SET wall_ms = wall_ms - {days * DAY_MS} WHERE {where}")
+    database.close()
+
+
+def say(tandem, text, mode="only-local", headers=None, **more):
+    headers = {"x-tandem-mode": mode, **(headers or {})}
+    answer = tandem.chat(text, headers, max_tokens=4, **more)
+    equal(answer.status, 200, answer.body.decode())
+    return answer.headers["x-tandem-exchange"]
+
+
+@case
+def test_a_server_keeps_by_age_and_class():
+    config = "ledger:\n  keep_days: 30\n  keep_class_days: {restricted: all, sensitive: 7}\n"
+    state = Path(tempfile.mkdtemp(prefix="tandem-test-"))
+    try:
+        with Tandem(config, env={"TANDEM_STATE_DIR": state}) as tandem:
+            for data_class in ("public", "public", "sensitive", "restricted"):
+                say(tandem, "hello", headers={"x-tandem-data-class": data_class})
+            path = state / "ledger.db"
+            wait_until(lambda: len(rows(path)) == 4, 10, "the rows")
+        age(path, 10, "seq IN (1, 3)")
+        age(path, 100, "seq IN (2, 4)")
+        with Tandem(config, env={"TANDEM_STATE_DIR": state}) as tandem:
+            wait_until(lambda: len(rows(path)) == 2, 10, "the old rows gone")
+            wait_until(lambda: "event=ledger_pruned exchanges=2" in "".join(tandem.log), 10)
+        kept = rows(path, "SELECT seq, data_class FROM exchange ORDER BY seq")
+        equal(kept, [(1, "public"), (4, "restricted")])
+    finally:
+        shutil.rmtree(state)
+
+
+@case
+def test_what_is_pruned_leaves_a_signed_record_that_verifies():
+    cloud = ScriptedCloud(Script(text="From the cloud."))
+    with Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        ids = [say(tandem, f"question {i}", "only-cloud") for i in range(6)]
+        path = recorded(tandem, 6)
+        age(path, 40, "seq <= 4")
+        said = verb(tandem, "ledger", "prune", code=1)
+        assert "--older-than" in said, said
+        equal(
+            verb(tandem, "ledger", "prune", "--older-than", "30d", "-n"), "4 exchanges would go\n"
+        )
+        pruned = json.loads(verb(tandem, "ledger", "prune", "--older-than", "30d", "--json"))
+        equal((pruned["exchanges"], pruned["removed"]), (4, True))
+        equal([name for (name,) in rows(path)], ids[4:])
+        equal(rows(path, "SELECT count(*) FROM attempt"), [(2,)])
+        verified = json.loads(verb(tandem, "egress", "verify", "--json"))
+        assert verified["sound"], verified
+        shown = json.loads(verb(tandem, "egress", "show", "--json"))
+        equal([entry["exchange"] for entry in shown["transfers"] if entry["exchange"]], ids)
+        checked = json.loads(verb(tandem, "ledger", "check", "--json"))
+        equal((checked["sound"], checked["ledger"]["exchanges"]), (True, 2))
+        assert checked["egress"]["transfers"] >= 6, checked
+        verb(tandem, "ledger", "prune", "--class", "public", code=2)
+        verb(tandem, "ledger", "prune", "--older-than", "soon", code=1)
+        verb(tandem, "ledger", "prune", "--older-than", "1d", "--class", "secret", code=1)
+
+
+@case
+def test_a_backup_of_a_busy_server_is_refused_where_it_would_lose_something():
+    with Tandem(STORE) as tandem:
+        first = say(tandem, "before")
+        recorded(tandem, 1)
+        stop = threading.Event()
+
+        def write():
+            while not stop.is_set():
+                say(tandem, "meanwhile")
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        file = tandem.state / "copy.db"
+        copied = json.loads(verb(tandem, "ledger", "backup", str(file), "--json"))
+        stop.set()
+        writer.join()
+        equal(len(rows(file)), copied["exchanges"])
+        equal(rows(file, "PRAGMA integrity_check"), [("ok",)])
+        equal(file.stat().st_mode & 0o777, 0o600)
+        verb(tandem, "ledger", "backup", str(file), code=1)
+        say(tandem, "after")
+        said = verb(tandem, "ledger", "restore", str(file), code=1)
+        assert "pid" in said or "server" in said, said
+        with Tandem() as other:  # its state is another one
+            say(other, "another key")
+            other.stop()
+            said = verb(other, "ledger", "restore", str(file), code=1)
+            assert "installation.key" in said, said
+            verb(other, "ledger", "restore", str(file), "--other-state", "--replace")
+            equal(len(rows(other.state / "ledger.db")), copied["exchanges"])
+        count = len(rows(tandem.state / "ledger.db")) + 1
+        tandem.process.terminate()
+        equal(tandem.ended(20), 0)
+        path = tandem.state / "ledger.db"
+        count = len(rows(path))
+        assert count > copied["exchanges"], (count, copied)
+        said = verb(tandem, "ledger", "restore", str(file), code=1)
+        assert "--replace" in said and len(rows(path)) == count, said
+        restored = json.loads(verb(tandem, "ledger", "restore", str(file), "--replace", "--json"))
+        equal(len(rows(path)), copied["exchanges"])
+        equal(len(rows(restored["aside"])), count)
+        assert first in verb(tandem, "explain", first), "the restored ledger explains"
+        with sqlite3.connect(path) as database:
+            database.execute("PRAGMA user_version = 999")
+        database.close()
+        said = verb(tandem, "ledger", "check", code=1)
+        assert "newer program" in said, said
+
+
+@case
+def test_exports_are_what_the_learning_verbs_read():
+    with Tandem(STORE) as tandem:
+        for i in range(3):
+            exchange = say(tandem, f"set an alarm for {i}")
+            body = {"id": exchange, "ok": i > 0, "comment": f"comment {i}"}
+            equal(tandem.request("POST", "/tandem/v1/feedback", body).status, 200)
+        recorded(tandem, 3)
+        path = tandem.state / "ledger.db"
+        wait_until(lambda: rows(path, "SELECT count(*) FROM feedback") == [(3,)], 10, "feedback")
+        lines = [json.loads(line) for line in verb(tandem, "ledger", "export").splitlines()]
+        equal([line["prompt"] for line in lines], [f"set an alarm for {i}" for i in range(3)])
+        equal(
+            [line["feedback"][0]["comment"] for line in lines], [f"comment {i}" for i in range(3)]
+        )
+        assert all(line["attempts"] and line["signals"]["plan"] for line in lines), lines[0]
+        for form, train in (
+            ("router", ("router", "train")),
+            ("probe", ("probe", "train")),
+            ("confidence", ("router", "confidence")),
+        ):
+            exported = verb(tandem, "ledger", "export", form)
+            equal(exported, verb(tandem, *train, "--from-ledger", "--lines", "-"), form)
+            equal(len(exported.splitlines()), 3, exported)
+        file = tandem.state / "lines.jsonl"
+        verb(tandem, "ledger", "export", "router", "-o", str(file))
+        equal(len(file.read_text().splitlines()), 3)
+        equal(verb(tandem, "ledger", "export", "--tenant", "nobody"), "")
+        verb(tandem, "ledger", "export", "else", code=2)
+
+
+def width(line):
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+
+
+@case
+def test_reports_by_what_people_ask():
+    cloud = ScriptedCloud(Script(text="From the cloud."))
+    config = edge_first(cloud.base_url)
+    with Tandem(config, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        users = ["ann", "ann", "=cmd()", "長い名前の利用者" * 4, 'a "quoted", name']
+        for i, user in enumerate(users):
+            say(tandem, f"question {i}", "only-cloud" if i < 2 else "only-local", user=user)
+        path = recorded(tandem, 5)
+        age(path, 3, "seq = 1")
+        for by in ("app", "user", "route", "model", "tier", "class", "day"):
+            text = verb(tandem, "report", "--by", by, "--since", "all")
+            for line in text.splitlines():
+                assert width(line) <= 80, (width(line), line)
+            asked = tandem.get(f"/tandem/v1/report?by={by}").json
+            told = json.loads(verb(tandem, "report", "--by", by, "--since", "all", "--json"))
+            equal(asked["groups"] and asked["by"], by)
+            for report in (asked, told):
+                equal(sum(group["exchanges"] for group in report["groups"]), 5, by)
+                for group in report["groups"]:
+                    equal((len(group["trend"]), sum(group["trend"])), (12, group["exchanges"]))
+        days = tandem.get("/tandem/v1/report?by=day").json["groups"]
+        equal([group["exchanges"] for group in days], [1, 4])
+        largest = tandem.get("/tandem/v1/report?by=user").json["groups"][0]
+        equal((largest["name"], largest["exchanges"], largest["device"]), ("ann", 2, 0))
+        assert largest["cost_usd"] > 0 and largest["tokens"] > 0, largest
+        table = verb(tandem, "report", "--by", "user", "--since", "all", "--csv")
+        read = list(csv.DictReader(io.StringIO(table)))
+        equal({row["user"] for row in read}, {"ann", "'=cmd()", users[3], users[4]})
+        whole = tandem.get("/tandem/v1/report").json
+        equal((whole["exchanges"], len(whole["tiers"])), (5, 2))
+        equal(tandem.get("/tandem/v1/report?since_wall_ms=99999999999999").json["exchanges"], 0)
+        equal(tandem.get("/tandem/v1/report?by=shoes").status, 400)
+        equal(tandem.get("/tandem/v1/report?since_wall_ms=x").status, 400)
+        verb(tandem, "report", "--csv", code=2)
+        verb(tandem, "report", "--by", "shoes", code=2)
+        sums = json.loads(verb(tandem, "egress", "report", "--json"))
+        shown = json.loads(verb(tandem, "egress", "show", "--json"))
+        equal((sums["transfers"], sums["bytes"]), (shown["count"], shown["bytes"]))
+        for name in ("destinations", "classes", "purposes", "days"):
+            equal(sum(group["bytes"] for group in sums[name]), shown["bytes"], name)
+        assert cloud.base_url.split("/")[2] in verb(tandem, "egress", "report")
+
+
+if __name__ == "__main__":
+    main()
