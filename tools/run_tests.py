@@ -4,8 +4,8 @@
 A suite is a command that prints such a line itself; one that ends without it counts as one failure.
 Suites: unit tests (release), the same under ASan+UBSan, the threaded ones under TSan, fuzz corpora
 as regressions, checks of structure and tools, the generators of training examples, end-to-end tests
-against the real program, the official clients, the console in a browser, and on x86 the aarch64 build with its NEON kernels,
-run by qemu.
+against the real program, the official clients, the console in a browser, and on x86 the aarch64
+build with its NEON kernels, run by qemu.
 
 A suite that waits for real processes and fails is asked once more, alone; both runs are printed,
 and the second counts.

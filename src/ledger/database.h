@@ -13,8 +13,8 @@ TD_MUST_CHECK enum td_status database_open_writer(const char *path, struct db **
 /* Opens read-only; another process may be writing. **returns new** (db_close). */
 TD_MUST_CHECK enum td_status database_open_reader(const char *path, struct db **out,
                                                   struct td_error *err);
-/* The same for a file of this or an older version, whose rows are as that version wrote them. db_close
- * also after a failure, where *out is one. */
+/* The same for a file of this or an older version, whose rows are as that version wrote them.
+ * db_close also after a failure, where *out is one. */
 TD_MUST_CHECK enum td_status database_open_any(const char *path, struct db **out, int *version,
                                                struct td_error *err);
 

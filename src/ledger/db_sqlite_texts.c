@@ -1,5 +1,5 @@
-/* A row's texts are asked for several times by one statement (json_valid, then json_extract), so the
- * last row that was unpacked is kept. */
+/* A row's texts are asked for several times by one statement (json_valid, then json_extract), so
+ * the last row that was unpacked is kept. */
 #include "ledger/db_sqlite_texts.h"
 
 #include "base/deflater.h"

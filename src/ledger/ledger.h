@@ -193,8 +193,8 @@ TD_MUST_CHECK enum td_status ledger_reader_find(struct ledger_reader *reader, co
 TD_MUST_CHECK enum td_status ledger_reader_list(struct ledger_reader *reader, const char *tenant,
                                                 uint64_t since_wall_ms, size_t limit,
                                                 struct json **out, struct td_error *err);
-/* Each exchange with all that ledger_reader_find shows of it but same_trace, and `feedback`: [{score,
- * comment, wall_ms, time}]. Oldest first. `exchange` is borrowed until it returns. */
+/* Each exchange with all that ledger_reader_find shows of it but same_trace, and `feedback`:
+ * [{score, comment, wall_ms, time}]. Oldest first. `exchange` is borrowed until it returns. */
 typedef enum td_status ledger_exchange_fn(void *ctx, const struct json *exchange,
                                           struct td_error *err);
 TD_MUST_CHECK enum td_status ledger_reader_each(struct ledger_reader *reader,

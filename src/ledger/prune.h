@@ -1,10 +1,11 @@
 /* Removes records that have been kept long enough, with their attempts, feedback, shadows and
- * reactions. Some rows at a time, each time in a transaction of its own, over a connection of its
- * own, and between two of them it rests for half as long as the first one took: a writer waits for some
- * 25 ms at most. Of several nodes one does it. One thread for each pruner; not on a loop.
+ * reactions. Some rows at a time, each time in a transaction of its own, over a connection of
+ * its own, and between two of them it rests for half as long as the first one took: a writer
+ * waits for some 25 ms at most. Of several nodes one does it. One thread for each pruner; not on
+ * a loop.
  *
- * The record of what left (egress_log.h) is a chain of its own, with hashes in place of texts. It
- * names exchanges by their ids only, so nothing of it goes, and it verifies as before. */
+ * The record of what left (egress_log.h) is a chain of its own, with hashes in place of texts.
+ * It names exchanges by their ids only, so nothing of it goes, and it verifies as before. */
 #ifndef LEDGER_PRUNE_H
 #define LEDGER_PRUNE_H
 

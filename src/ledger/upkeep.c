@@ -1,10 +1,10 @@
-/* A backup is made by SQLite's backup interface inside of one read transaction: the copy is of one
- * moment, whatever is written meanwhile, and no writer waits. It says in a table of its own when it
- * was made and of which state folder it is, because names of tenants are hashes under that folder's
- * key and mean nothing elsewhere.
+/* A backup is made by SQLite's backup interface inside of one read transaction: the copy is of
+ * one moment, whatever is written meanwhile, and no writer waits. It says in a table of its own
+ * when it was made and of which state folder it is, because names of tenants are hashes under
+ * that folder's key and mean nothing elsewhere.
  *
- * Rejected: VACUUM INTO, which makes a smaller copy but sorts the whole file anew, and a copy of the
- * file's bytes, which is of no one moment. */
+ * Rejected: VACUUM INTO, which makes a smaller copy but sorts the whole file anew, and a copy of
+ * the file's bytes, which is of no one moment. */
 #include "ledger/upkeep.h"
 
 #include "base/clock.h"

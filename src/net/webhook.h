@@ -34,9 +34,9 @@ struct webhook_counts {
     uint64_t failures;      /* of transfers, also those that were repeated */
 };
 
-/* Whether the address names this machine, or says in numbers that it lies in a network of somebody's
- * own: that can be known before anything runs. What a name leads to is known when it is connected
- * to. */
+/* Whether the address names this machine, or says in numbers that it lies in a network of
+ * somebody's own: that can be known before anything runs. What a name leads to is known when it
+ * is connected to. */
 bool webhook_is_private(const char *url);
 
 /* TD_INVALID: an address or a secret that is none. For configurations, before anything runs. */

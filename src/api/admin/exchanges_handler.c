@@ -1,10 +1,11 @@
 /* GET /tandem/v1/exchanges and /tandem/v1/exchanges/ID explain exchanges from the ledger.
- * /tandem/v1/shadows lists what ran in shadows, /tandem/v1/report has the sums. Other handlers look up exchanges here. A tenant's
- * look-up finds its own exchanges, as if no others were there.
+ * /tandem/v1/shadows lists what ran in shadows, /tandem/v1/report has the sums. Other handlers
+ * look up exchanges here. A tenant's look-up finds its own exchanges, as if no others were
+ * there.
  *
  * The ledger commits in batches, so an exchange that was answered a moment ago may not be there
- * yet. A look-up that finds nothing is repeated by a timer until a commit interval has passed. The
- * loop waits neither for that nor for the ledger's database (ledger_desk.h). */
+ * yet. A look-up that finds nothing is repeated by a timer until a commit interval has passed.
+ * The loop waits neither for that nor for the ledger's database (ledger_desk.h). */
 #include "api/admin/handlers.h"
 #include "api/admin/ledger_desk.h"
 #include "api/admin/lookup.h"

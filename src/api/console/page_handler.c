@@ -1,9 +1,9 @@
-/* The files of the console. The build compresses and embeds them (tools/console.py); where it could
- * not make them, there are none, and / is a short page that needs no script.
+/* The files of the console. The build compresses and embeds them (tools/console.py); where it
+ * could not make them, there are none, and / is a short page that needs no script.
  *
- * The page may load what comes from here and nothing else: no script or style stands in it, and no
- * other host is asked. Names of files below /console/assets/ carry a hash of their contents, so browsers
- * keep them. The others are asked for each time, by their hash. */
+ * The page may load what comes from here and nothing else: no script or style stands in it, and
+ * no other host is asked. Names of files below /console/assets/ carry a hash of their contents,
+ * so browsers keep them. The others are asked for each time, by their hash. */
 #include "api/admin/handlers.h"
 #include "api/console/handlers.h"
 #include "api/http/reply.h"

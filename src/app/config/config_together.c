@@ -1,5 +1,5 @@
-/* Keys of a route that say who answers together with whom: a race, a check (gate G4), people, nobody. What
- * could never take effect is refused. */
+/* Keys of a route that say who answers together with whom: a race, a check (gate G4), people,
+ * nobody. What could never take effect is refused. */
 #include "app/config/config_together.h"
 
 #include "base/error.h"

@@ -1,10 +1,10 @@
 /* The table of parts (machine/part.h).
  *
- * The order is the order of every hook. The document comes first, because it says anew whom the plan
- * may ask. At the end it matters: hedging and the budget settle what
- * was spent, consistency counts what keeping a tier cost, the account adds it up, and then the
- * ledger writes all of it down. Verification adds what it found to that record. The shadow comes
- * last, because it starts new work. */
+ * The order is the order of every hook. The document comes first, because it says anew whom the
+ * plan may ask. At the end it matters: hedging and the budget settle what was spent, consistency
+ * counts what keeping a tier cost, the account adds it up, and then the ledger writes all of it
+ * down. Verification adds what it found to that record. The shadow comes last, because it starts
+ * new work. */
 #include "exchange/machine/part.h"
 
 #define EACH_NAME(X) \

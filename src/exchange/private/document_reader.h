@@ -1,17 +1,16 @@
-/* Reads documents on the device for somebody who may not see them: finds the passages that a job's
- * words stand in, or abstains. No model is asked, so it reads a megabyte in some milliseconds, also
- * where the device is hot, and it cannot make anything up: whatever it gives stands in the text.
+/* Reads documents on the device for somebody who may not see them: finds the passages that a
+ * job's words stand in, or abstains. No model is asked, so it reads a megabyte in some
+ * milliseconds, also where the device is hot, and it cannot make anything up: whatever it gives
+ * stands in the text.
  *
- * A passage is a sentence or a line. A word counts by its first five letters, so that "terminated"
- * finds "termination" (truncation is as good as a stemmer in most languages of Europe: McNamee and
- * Mayfield 2004, "Character n-gram tokenization for European language text retrieval"), and by how
- * rare it is:
- *
- *   score(passage) = Σ ln(1 + N / n(word)) over the job's words in it, half of that for words of the
- *                    task alone, and for words of the heading before it
- *
- * N: passages, n: those that hold the word (Spärck Jones 1972). Without a rare word in the passage
- * or its heading there is nothing to give. One owner; not thread-safe. */
+ * A passage is a sentence or a line. A word counts by its first five letters, so that
+ * "terminated" finds "termination" (truncation is as good as a stemmer in most languages of
+ * Europe: McNamee and Mayfield 2004, "Character n-gram tokenization for European language text
+ * retrieval"), and by how rare it is:
+ *    score(passage) = Σ ln(1 + N / n(word)) over the job's words in it, half of that for words of the
+ *                     task alone, and for words of the heading before it
+ * N: passages, n: those that hold the word (Spärck Jones 1972). Without a rare word in the
+ * passage or its heading there is nothing to give. One owner; not thread-safe. */
 #ifndef EXCHANGE_DOCUMENT_READER_H
 #define EXCHANGE_DOCUMENT_READER_H
 

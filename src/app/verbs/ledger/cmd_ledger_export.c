@@ -1,5 +1,5 @@
-/* tandem ledger export: exchanges as JSON lines, as they are, or as one of the verbs that learn reads
- * them (evidence/ledger_lines.h). */
+/* tandem ledger export: exchanges as JSON lines, as they are, or as one of the verbs that learn
+ * reads them (evidence/ledger_lines.h). */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"

@@ -34,8 +34,8 @@ struct needs {
     bool is_adapter;
     struct adapter_file adapter;
     uint32_t context_tokens; /* that the estimate is for */
-    struct cache caches[3]; /* F16 (the default), Q8_0, Q4_0 */
-    uint64_t work_bytes;    /* of a pass */
+    struct cache caches[3];  /* F16 (the default), Q8_0, Q4_0 */
+    uint64_t work_bytes;     /* of a pass */
     uint64_t own_bytes; /* of this process, with the vocabulary, and without any of the above */
     const char *problem;
 };
