@@ -7,8 +7,10 @@
  * "terminated" finds "termination" (truncation is as good as a stemmer in most languages of
  * Europe: McNamee and Mayfield 2004, "Character n-gram tokenization for European language text
  * retrieval"), and by how rare it is:
- *    score(passage) = Σ ln(1 + N / n(word)) over the job's words in it, half of that for words of the
- *                     task alone, and for words of the heading before it
+ *
+ *   score(passage) = Σ ln(1 + N / n(word)) over the job's words in it, half of that for words of
+ *                    the task alone, and for words of the heading before it
+ *
  * N: passages, n: those that hold the word (Spärck Jones 1972). Without a rare word in the
  * passage or its heading there is nothing to give. One owner; not thread-safe. */
 #ifndef EXCHANGE_DOCUMENT_READER_H
