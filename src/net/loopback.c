@@ -14,7 +14,7 @@ bool loopback_is_host(struct td_str host)
 {
     char text[INET_ADDRSTRLEN] = "";
     struct in_addr address;
-    if (host.len < sizeof text)
+    if (host.len > 0 && host.len < sizeof text)
         memcpy(text, host.data, host.len);
     if (inet_pton(AF_INET, text, &address) == 1)
         return ntohl(address.s_addr) >> 24 == 127;
