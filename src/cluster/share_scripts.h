@@ -122,14 +122,15 @@ static const char tell_script[] =
     "for i = 1, 3 do redis.call('EXPIRE', KEYS[i], 120) end\n"
     "return {0}\n";
 
-/* Tokens that were taken for nothing, by their age in seconds. A node takes some more than it needs
- * at once, so they may stand at a second before. KEYS as above. ARGV: node, then age and tokens,
- * again and again. Gives 0. */
+/* Tokens that were taken for nothing, by their age in seconds. They may stand at the second after,
+ * because the seconds of the node's clock begin at another moment than those of Redis; and at one
+ * before, because a node takes some more than it needs at once. KEYS as above. ARGV: node, then age
+ * and tokens, again and again. Gives 0. */
 static const char back_script[] =
     "local now = tonumber(redis.call('TIME')[1])\n"
     "for i = 2, #ARGV, 2 do\n"
     "  local second, left = now - tonumber(ARGV[i]), tonumber(ARGV[i + 1])\n"
-    "  for before = 0, 2 do\n"
+    "  for before = -1, 2 do\n"
     "    local field = ARGV[1] .. ':' .. (second - before)\n"
     "    local some = math.min(left, tonumber(redis.call('HGET', KEYS[2], field) or 0))\n"
     "    if some > 0 then\n"
