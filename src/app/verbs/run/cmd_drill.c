@@ -79,21 +79,30 @@ static void print_failures(const struct json *cells)
     }
 }
 
+/* A row begins with its first answer: where no server runs, there is nothing but the error. */
+static void begin_row(const struct drill_run *run, enum drill_fault fault)
+{
+    if (run->count == 0)
+        printf("%-*s %-*s %-*s %-*s %s\n", TITLE_WIDTH, "what fails", CELL_WIDTH, "public",
+               CELL_WIDTH, "sensitive", CELL_WIDTH, "contractual", "restricted");
+    printf("%-*s", TITLE_WIDTH, drill_fault_titles[fault]);
+}
+
 static enum td_status run_row(struct drill_run *run, enum drill_fault fault, bool quiet,
                               struct td_error *err)
 {
     char text[CELL_BYTES];
-    if (!quiet)
-        printf("%-*s", TITLE_WIDTH, drill_fault_titles[fault]);
     for (int i = 0; i < CLASS_COUNT; i++) {
         struct json *cell = NULL;
         enum td_status status =
             ask(run, fault, (enum td_data_class)(TD_CLASS_PUBLIC + i), &cell, err);
         if (status != TD_OK) {
-            if (!quiet)
+            if (!quiet && i > 0)
                 printf("\n");
             return status;
         }
+        if (!quiet && i == 0)
+            begin_row(run, fault);
         write_cell(cell, text);
         run->count++;
         run->failed += !json_bool(json_get(cell, "passed"), false);
@@ -110,9 +119,6 @@ static enum td_status run_all(struct drill_run *run, const char *only, bool quie
                               struct td_error *err)
 {
     enum td_status status = TD_OK;
-    if (!quiet)
-        printf("%-*s %-*s %-*s %-*s %s\n", TITLE_WIDTH, "what fails", CELL_WIDTH, "public",
-               CELL_WIDTH, "sensitive", CELL_WIDTH, "contractual", "restricted");
     for (int i = 0; i < DRILL_FAULT_COUNT && status == TD_OK; i++)
         if (!only || strcmp(only, drill_fault_names[i]) == 0)
             status = run_row(run, (enum drill_fault)i, quiet, err);
