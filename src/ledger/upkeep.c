@@ -206,6 +206,8 @@ static enum td_status check_target(const struct ledger_restore_options *options,
     if (status == TD_OK && !alone)
         status = error_set(err, TD_BUSY, "the ledger %s is in use: %s; end who uses it",
                            options->path, db_message(db));
+    else if (status != TD_OK && status != TD_CORRUPT && status != TD_UNSUPPORTED)
+        status = error_set(err, status, "%s", why.message); /* somebody may be at work in it */
     else if (status != TD_OK && !options->replace)
         status = error_set(err, TD_CORRUPT, "%s; --replace puts it aside", why.message);
     else if (status == TD_OK && old.last_wall_ms > backup->last_wall_ms && !options->replace)
@@ -219,23 +221,46 @@ static enum td_status check_target(const struct ledger_restore_options *options,
     return status;
 }
 
-/* What was there keeps its bytes under another name, with its log. */
-static enum td_status put_aside(const char *path, char *aside, size_t size, struct td_error *err)
+static enum td_status move_logs(const char *path, const char *new_path, struct td_error *err)
 {
     static const char *const logs[] = {"-wal", "-shm"};
     char from[PATH_MAX], to[PATH_MAX];
-    enum td_status status = path_format(aside, size, err, "%s.before-restore-%llu", path,
-                                        (unsigned long long)clock_wall_ms(NULL));
-    if (status == TD_OK && link(path, aside) != 0)
-        status = error_set(err, TD_IO, "cannot keep %s as %s: %s", path, aside, strerror(errno));
+    enum td_status status = TD_OK;
     for (size_t i = 0; status == TD_OK && i < 2; i++) {
         status = path_format(from, sizeof from, err, "%s%s", path, logs[i]);
         if (status == TD_OK)
-            status = path_format(to, sizeof to, err, "%s%s", aside, logs[i]);
+            status = path_format(to, sizeof to, err, "%s%s", new_path, logs[i]);
         if (status == TD_OK && rename(from, to) != 0 && errno != ENOENT)
             status = error_set(err, TD_IO, "cannot keep %s: %s", from, strerror(errno));
     }
     return status;
+}
+
+/* With two names there is always a ledger in its place. Some file systems have no second names. */
+static bool keep_as(const char *path, const char *aside)
+{
+    if (link(path, aside) == 0)
+        return true;
+    bool has_links = errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK;
+    return !has_links && rename(path, aside) == 0;
+}
+
+/* What was there keeps its bytes under another name, with its log. */
+static enum td_status put_aside(const char *path, char *aside, size_t size, struct td_error *err)
+{
+    enum td_status status = path_format(aside, size, err, "%s.before-restore-%llu", path,
+                                        (unsigned long long)clock_wall_ms(NULL));
+    if (status == TD_OK && !keep_as(path, aside))
+        status = error_set(err, TD_IO, "cannot keep %s as %s: %s", path, aside, strerror(errno));
+    return status == TD_OK ? move_logs(path, aside, err) : status;
+}
+
+/* After a failure. `rename` does nothing where both are names of one file. */
+static void put_back(const char *aside, const char *path)
+{
+    struct td_error why = {0};
+    if (move_logs(aside, path, &why) == TD_OK && rename(aside, path) == 0)
+        unlink(aside);
 }
 
 /* Migrates the copy and makes a ledger of it. */
@@ -302,8 +327,11 @@ enum td_status ledger_restore(const struct ledger_restore_options *options,
         status = put_aside(options->path, aside, aside_size, err);
     if (status == TD_OK && rename(draft, options->path) != 0)
         status = error_set(err, TD_IO, "cannot replace %s: %s", options->path, strerror(errno));
-    if (status != TD_OK)
+    if (status != TD_OK) {
         unlink(draft);
+        if (*aside)
+            put_back(aside, options->path);
+    }
     file_sync_folder(options->path);
     return status;
 }

@@ -304,6 +304,27 @@ def test_guessing_keys_is_slowed() -> None:
         equal(tandem.chat("hi", {"Authorization": f"Bearer {KEYS['KEYS']}"}).status, 200)
 
 
+@case
+def test_asking_who_one_is_is_slowed_as_well_and_without_a_key_nothing_is_counted() -> None:
+    with Tandem(KEYED, env=KEYS) as tandem:
+        codes = {tandem.request("POST", "/console/session", None).status for _ in range(12)}
+        equal(codes, {401})
+        guesses = [{"Authorization": f"Bearer guess-{number}"} for number in range(12)]
+        codes = [tandem.get("/console/session", headers=guess).status for guess in guesses]
+        equal(codes, [200] * 10 + [429] * 2)
+        equal(tandem.get("/console/session").status, 200)
+
+
+@case
+def test_a_session_makes_no_other_one() -> None:
+    with Tandem(KEYED, env=KEYS) as tandem:
+        cookie = login(tandem, KEYS["KEYS"]).headers["set-cookie"].split(";")[0]
+        own = {"Cookie": cookie, "x-tandem-console": "1"}
+        again = tandem.request("POST", "/console/session", None, own)
+        equal((again.status, again.json["role"]), (200, "viewer"))
+        assert "set-cookie" not in again.headers, again.headers
+
+
 def login(tandem: Tandem, key: str, headers: dict[str, str] | None = None) -> Any:
     headers = {"Authorization": f"Bearer {key}", **(headers or {})}
     return tandem.request("POST", "/console/session", None, headers)

@@ -6,6 +6,7 @@
  * page of another origin cannot send (http/access.c). Where no keys are needed there is nothing to
  * open. */
 #include "api/console/handlers.h"
+#include "api/http/access.h"
 #include "api/http/login_limit.h"
 #include "api/http/reply.h"
 #include "api/http/session.h"
@@ -69,13 +70,6 @@ static void set_cookie(struct http_request *request, const char *value, unsigned
     http_reply_header(request, "set-cookie", cookie);
 }
 
-void session_handle_show(struct api *api, struct http_request *request, const char *rest)
-{
-    (void)rest;
-    if (is_on(api, request))
-        reply_session(api, request);
-}
-
 static void refuse_often(struct api *api, struct http_request *request, uint32_t wait_s)
 {
     char seconds[16];
@@ -87,28 +81,49 @@ static void refuse_often(struct api *api, struct http_request *request, uint32_t
     api_reply_fault(api, request, &fault);
 }
 
-void session_handle_open(struct api *api, struct http_request *request, const char *rest)
+/* Whoever shows a key here may do so a few times. Without one there is nothing to guess. */
+static bool may_try(struct api *api, struct http_request *request)
 {
-    (void)rest;
     const char *peer = http_request_peer(request);
     uint64_t now_ms = clock_monotonic_ns(NULL) / 1000000;
     if (!is_on(api, request))
-        return;
+        return false;
+    if (!access_has_key(request))
+        return true;
     uint32_t wait_s = login_limit_wait_s(api->host->logins, peer, now_ms);
     if (wait_s) {
         refuse_often(api, request, wait_s);
-        return;
+        return false;
     }
+    if (!*role_of(api))
+        login_limit_note(api->host->logins, peer, now_ms);
+    return true;
+}
+
+void session_handle_show(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    if (may_try(api, request))
+        reply_session(api, request);
+}
+
+void session_handle_open(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    if (!may_try(api, request))
+        return;
     if (!*role_of(api)) {
         struct fault fault;
-        login_limit_note(api->host->logins, peer, now_ms);
         fault_set(&fault, 401, "authentication_error", "invalid_api_key",
-                  "this server does not take this API key: it is wrong, was revoked or has "
-                  "expired");
+                  access_has_key(request)
+                      ? "this server does not take this API key: it is wrong, was revoked or has "
+                        "expired"
+                      : "send an API key as 'Authorization: Bearer KEY' to open a session");
         api_reply_fault(api, request, &fault);
         return;
     }
-    if (*api->who.key_id) {
+    /* A session makes no other one: it ends when it is 12 hours old. */
+    if (*api->who.key_id && access_has_key(request)) {
         char value[SESSION_TEXT_BYTES];
         session_write(api->host->key, api->who.key_id, clock_wall_ms(NULL) / 1000, value);
         set_cookie(request, value, SESSION_SECONDS);

@@ -117,7 +117,7 @@ void access_reply_preflight(struct api *api, struct http_request *request)
     api_reply_text(api, request, 204, "text/plain", STR(""));
 }
 
-static bool has_key(const struct http_request *request)
+bool access_has_key(const struct http_request *request)
 {
     static const char *const headers[] = {"Authorization", "x-api-key", "api-key",
                                           "x-goog-api-key"};
@@ -132,7 +132,7 @@ static bool refuse_key(struct api *api, struct http_request *request)
     struct fault fault;
     fault_set(
         &fault, 401, "authentication_error", "invalid_api_key",
-        has_key(request)
+        access_has_key(request)
             ? "this server does not take this API key: it is wrong, was revoked or has expired"
             : "this server needs an API key: send it as 'Authorization: Bearer KEY'");
     http_reply_header(request, "www-authenticate", "Bearer");
@@ -196,7 +196,7 @@ static bool find_who(struct api *api, struct http_request *request, bool in_quer
                          http_request_header(request, "api-key"), &api->who) ||
                find_by_googles(api, request, in_query) ||
                (client && auth_find_certificate(auth, client, &api->who)) ||
-               (!has_key(request) && find_by_session(api, request));
+               (!access_has_key(request) && find_by_session(api, request));
     snprintf(api->who.caller, sizeof api->who.caller, "%s", http_request_peer(request));
     return true;
 }

@@ -7,6 +7,8 @@
 #include "base/arena.h"
 
 /* False when the request was refused and answered here. access_check_owner sets api->who. */
+/* Whether the request shows a key in a header, of whatever worth. */
+bool access_has_key(const struct http_request *request);
 bool access_check_host(struct api *api, struct http_request *request);
 bool access_check_origin(struct api *api, struct http_request *request);
 bool access_check_owner(struct api *api, struct http_request *request,

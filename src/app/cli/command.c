@@ -18,8 +18,7 @@
 #define INPUT_BYTES_MAX (256u << 20)
 #define OUTPUT_BYTES_MAX (1u << 30)
 
-/* A message may have words of a server's in it, which must not steer the terminal. */
-static void print_harmless(FILE *out, struct td_str text)
+void command_print_harmless(FILE *out, struct td_str text)
 {
     for (size_t at = 0, begin = 0; at < text.len; begin = at) {
         uint32_t c = utf8_next(text, &at);
@@ -34,7 +33,8 @@ int command_fail(const char *verb, const struct td_error *err)
 {
     fflush(stdout);
     fprintf(stderr, "tandem %s: ", verb);
-    print_harmless(stderr, str_from(*err->message ? err->message : td_status_name(err->status)));
+    command_print_harmless(stderr,
+                           str_from(*err->message ? err->message : td_status_name(err->status)));
     fputc('\n', stderr);
     return 1;
 }

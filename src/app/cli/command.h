@@ -6,10 +6,14 @@
 #include "base/buf.h"
 #include "tandem/engine.h"
 
+#include <stdio.h>
+
 struct json;
 struct ledger_reader;
 
 /* Prints "tandem VERB: message" and gives the exit code of a failure. */
+/* Text that a server or a file brought must not steer the terminal. */
+void command_print_harmless(FILE *out, struct td_str text);
 int command_fail(const char *verb, const struct td_error *err);
 
 /* The same; as JSON it is {"ok": false, "error": MESSAGE} on standard output. */

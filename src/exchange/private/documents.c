@@ -5,12 +5,14 @@
 
 /* A question is rarely longer; the paragraph of a contract often is. */
 #define QUESTION_BYTES_MAX 600
+#define DOCUMENT_END STR("</document>")
 
 struct finding {
     struct documents *out;
     struct buf *left;
     size_t bytes_min;
     bool last; /* of the messages */
+    bool open; /* a document has begun in an earlier part of the message */
 };
 
 static uint64_t characters_of(struct td_str text)
@@ -79,29 +81,58 @@ static void read_untagged(struct finding *f, struct td_str text)
         leave(f, text);
 }
 
-/* The offset behind the '>' of a tag <document ...>; SIZE_MAX when none begins at `at`. */
-static size_t tag_end(struct td_str text, size_t at)
+/* The next tag <document ...> from `at` on, and the offset behind it; SIZE_MAX: none. */
+static size_t find_tag(struct td_str text, size_t at, size_t *behind)
 {
-    size_t after = at + STR("<document").len;
-    bool named = after < text.len && (text.data[after] == '>' || ascii_is_space(text.data[after]));
-    size_t close = named ? str_find(text, STR(">"), after) : SIZE_MAX;
-    return close == SIZE_MAX ? SIZE_MAX : close + 1;
+    for (; (at = str_find(text, STR("<document"), at)) != SIZE_MAX; at++) {
+        size_t after = at + STR("<document").len;
+        if (after >= text.len || (text.data[after] != '>' && !ascii_is_space(text.data[after])))
+            continue;
+        size_t close = str_find(text, STR(">"), after);
+        *behind = close == SIZE_MAX ? text.len : close + 1;
+        return close == SIZE_MAX ? SIZE_MAX : at; /* no later one has a '>', either */
+    }
+    return SIZE_MAX;
 }
 
-/* One without an end goes on to the end of the text: nothing of it may pass for the user's. */
-static void read_text(struct finding *f, struct td_str text)
+/* Where the document ends whose text begins at `at`; SIZE_MAX: not in this text. Tags may stand in
+ * it, too, and what might be its own text must not leave: it ends with as many ends as beginnings,
+ * and further ends before the next beginning are of it. */
+static size_t document_end(struct td_str text, size_t at)
 {
-    size_t from = 0, at = 0;
-    while ((at = str_find(text, STR("<document"), at)) != SIZE_MAX) {
-        size_t begin = tag_end(text, at);
-        if (begin == SIZE_MAX) {
-            at++;
+    size_t end = SIZE_MAX, behind = 0, depth = 1;
+    size_t open = find_tag(text, at, &behind), close = str_find(text, DOCUMENT_END, at);
+    while (close != SIZE_MAX && (open > close || end == SIZE_MAX)) {
+        if (open < close) {
+            depth++;
+            open = find_tag(text, behind, &behind);
             continue;
         }
-        size_t end = str_find(text, STR("</document>"), begin);
+        depth -= depth > 0;
+        end = depth == 0 ? close : end;
+        close = str_find(text, DOCUMENT_END, close + DOCUMENT_END.len);
+    }
+    return end;
+}
+
+/* Takes what belongs to the document that is open, up to its end. Gives the offset behind that. */
+static size_t take_open(struct finding *f, struct td_str text, size_t begin)
+{
+    size_t end = document_end(text, begin);
+    struct td_str body = str_trim(str_slice(text, begin, end == SIZE_MAX ? text.len : end));
+    if (!f->open || body.len > 0)
+        take(f, body);
+    f->open = end == SIZE_MAX;
+    return f->open ? text.len : end + DOCUMENT_END.len;
+}
+
+/* One without an end goes on to the end of the message: nothing of it may pass for the user's. */
+static void read_text(struct finding *f, struct td_str text)
+{
+    size_t from = f->open ? take_open(f, text, 0) : 0, at, begin = 0;
+    while ((at = find_tag(text, from, &begin)) != SIZE_MAX) {
         read_untagged(f, str_slice(text, from, at));
-        take(f, str_trim(str_slice(text, begin, end == SIZE_MAX ? text.len : end)));
-        from = at = end == SIZE_MAX ? text.len : end + STR("</document>").len;
+        from = take_open(f, text, begin);
     }
     if (from < text.len)
         read_untagged(f, str_slice(text, from, text.len));
@@ -115,6 +146,7 @@ void documents_find(const struct td_request *request, size_t bytes_min, struct d
     for (size_t i = 0; i < request->message_count; i++) {
         const struct request_parts *parts = request->parts ? &request->parts[i] : NULL;
         f.last = i + 1 == request->message_count;
+        f.open = false;
         for (size_t p = 0; parts && p < parts->count; p++) {
             if (p > 0)
                 buf_append_char(left, '\n');

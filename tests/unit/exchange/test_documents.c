@@ -20,7 +20,7 @@ static const char *left_of(const char *text)
     const struct td_request request = {.messages = &message, .message_count = 1};
     size_t end;
     buf_deinit(&left);
-    buf_init(&left, 1 << 20);
+    buf_init(&left, 1 << 24);
     documents_find(&request, 40, &found, &left, &end);
     CHECK(end == left.len && !left.failed);
     return left.data ? left.data : "";
@@ -49,7 +49,12 @@ static void test_what_is_marked_stays_whatever_its_length(void)
     CHECK(strcmp(left_of("Why?<document>a <document>b"),
                  "Why?[document 1: chunks 1 to 1, 13 characters]") == 0);
     CHECK(strcmp(left_of("Why?<document>a</document>b</document>"),
-                 "Why?[document 1: chunks 1 to 1, 1 characters]b</document>") == 0);
+                 "Why?[document 1: chunks 1 to 1, 13 characters]") == 0);
+    CHECK(strcmp(left_of("<document>a <document>b</document> secret</document> Why?"),
+                 "[document 1: chunks 1 to 1, 31 characters] Why?") == 0);
+    CHECK(strcmp(left_of("<document>a</document> and </document><document>b</document> Why?"),
+                 "[document 1: chunks 1 to 1, 16 characters]"
+                 "[document 2: chunks 2 to 2, 1 characters] Why?") == 0);
     CHECK(strcmp(left_of("a <documentary> b"), "a <documentary> b") == 0 && found.count == 0);
     CHECK(strcmp(left_of("a <document"), "a <document") == 0);
     left_of("<document>a</document><document>b</document><document>c</document>"
@@ -59,6 +64,37 @@ static void test_what_is_marked_stays_whatever_its_length(void)
             "<document>a</document><document>b</document><document>c</document>"
             "<document>a</document><document>secret</document>");
     CHECK(found.too_many && found.count == DOCUMENTS_MAX && !strstr(left.data, "secret"));
+}
+
+static void test_what_is_split_over_parts_of_a_message_stays(void)
+{
+    const struct td_str texts[] = {STR("<document>"), STR("pin 1234"), STR("9</document> Which?")};
+    const struct request_parts parts = {texts, 3};
+    const struct td_message message = {TD_ROLE_USER, STR("")};
+    const struct td_request request = {.messages = &message, .message_count = 1, .parts = &parts};
+    size_t end;
+    buf_deinit(&left);
+    buf_init(&left, 1 << 24);
+    documents_find(&request, 40, &found, &left, &end);
+    buf_append_char(&left, '\0');
+    CHECK(strstr(left.data, "pin") == NULL && strstr(left.data, "9<") == NULL);
+    CHECK(strstr(left.data, " Which?") && found.asked && found.count == 3);
+}
+
+/* Ends and beginnings without end cost no more than their length. */
+static void test_a_million_tags_are_read_at_once(void)
+{
+    static const char *const tags[] = {"<document>", "</document>", "<document ", "<document"};
+    struct buf text;
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        buf_init(&text, 1 << 24);
+        buf_append_str(&text, STR("<document>"));
+        for (int n = 0; n < 1000000; n++)
+            buf_append_str(&text, str_from(tags[i]));
+        buf_append_char(&text, '\0');
+        left_of(text.data);
+        buf_deinit(&text);
+    }
 }
 
 /* --- jobs --- */
@@ -225,6 +261,8 @@ int main(void)
 {
     RUN(test_a_long_text_leaves_a_mark_and_the_users_words_stay);
     RUN(test_what_is_marked_stays_whatever_its_length);
+    RUN(test_what_is_split_over_parts_of_a_message_stays);
+    RUN(test_a_million_tags_are_read_at_once);
     RUN(test_jobs_are_read_strictly_and_all_else_is_an_answer);
     RUN(test_the_passage_with_the_rarest_words_is_found);
     RUN(test_a_heading_speaks_for_what_stands_under_it);

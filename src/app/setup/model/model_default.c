@@ -20,9 +20,9 @@ bool model_default_read(const char *dir, char name[static MODEL_NAME_BYTES])
     if (dir && path_join(path, sizeof path, dir, FILE_NAME, NULL) == TD_OK &&
         buf_read_file(&text, path, NULL) == TD_OK) {
         struct td_str word = str_trim(buf_view(&text));
-        memcpy(name, word.data ? word.data : "", word.len);
-        name[word.len] = '\0';
-        found = model_name_is_plain(name) && model_store_find(dir, name, path, sizeof path);
+        snprintf(name, MODEL_NAME_BYTES, "%.*s", (int)word.len, word.data ? word.data : "");
+        found = word.len < MODEL_NAME_BYTES && model_name_is_plain(name) &&
+                model_store_find(dir, name, path, sizeof path);
     }
     buf_deinit(&text);
     return found;

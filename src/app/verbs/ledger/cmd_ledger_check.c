@@ -4,16 +4,19 @@
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "base/json.h"
+#include "base/str.h"
 #include "ledger/egress_verify.h"
 #include "ledger/upkeep.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 static void print_ledger(const char *path, const struct ledger_sound *ledger)
 {
-    printf("ledger %s: %s%s", path, ledger->sound ? "sound" : "damaged: ", ledger->problem);
+    printf("ledger %s: %s", path, ledger->sound ? "sound" : "damaged: ");
+    command_print_harmless(stdout, str_from(ledger->problem));
     if (ledger->sound)
         printf("; %llu exchanges, %llu attempts", (unsigned long long)ledger->exchanges,
                (unsigned long long)ledger->attempts);
@@ -24,10 +27,15 @@ static void print_ledger(const char *path, const struct ledger_sound *ledger)
         printf("  'tandem ledger restore FILE --replace' puts a backup in its place\n");
 }
 
+/* egress NULL: there is no such folder. */
 static void print_egress(const char *path, const struct egress_verdict *egress)
 {
-    printf("record of what left %s: %s%s", path,
-           egress->sound ? "sound" : "damaged: ", egress->problem);
+    if (!egress) {
+        printf("record of what left %s: there is none\n", path);
+        return;
+    }
+    printf("record of what left %s: %s", path, egress->sound ? "sound" : "damaged: ");
+    command_print_harmless(stdout, str_from(egress->problem));
     if (egress->sound)
         printf("; %llu transfers, %llu signed heads", (unsigned long long)egress->entry_count,
                (unsigned long long)egress->head_count);
@@ -37,7 +45,7 @@ static void print_egress(const char *path, const struct egress_verdict *egress)
 static struct json *as_json(const struct ledger_sound *ledger, const struct egress_verdict *egress)
 {
     struct json *json = json_new_object(), *of;
-    json_put(json, "sound", json_new_bool(ledger->sound && egress->sound));
+    json_put(json, "sound", json_new_bool(ledger->sound && (!egress || egress->sound)));
     json_put(json, "ledger", of = json_new_object());
     json_put(of, "sound", json_new_bool(ledger->sound));
     json_put(of, "problem", *ledger->problem ? json_new_cstr(ledger->problem) : json_new_null());
@@ -45,7 +53,9 @@ static struct json *as_json(const struct ledger_sound *ledger, const struct egre
     json_put(of, "exchanges", json_new_int((int64_t)ledger->exchanges));
     json_put(of, "attempts", json_new_int((int64_t)ledger->attempts));
     json_put(of, "bytes", json_new_int((int64_t)ledger->bytes));
-    json_put(json, "egress", of = json_new_object());
+    json_put(json, "egress", of = egress ? json_new_object() : json_new_null());
+    if (!egress)
+        return json;
     json_put(of, "sound", json_new_bool(egress->sound));
     json_put(of, "problem", *egress->problem ? json_new_cstr(egress->problem) : json_new_null());
     json_put(of, "transfers", json_new_int((int64_t)egress->entry_count));
@@ -74,16 +84,21 @@ static int cmd_check(int argc, char **argv)
     if (status == TD_OK)
         status = ledger_inspect(config->ledger.path, &ledger, &err);
     const char *folder = status == TD_OK ? config->ledger.egress : "none";
-    bool kept = strcmp(folder, "none") != 0 && access(folder, F_OK) == 0;
+    bool kept = strcmp(folder, "none") != 0;
+    if (kept && access(folder, R_OK | X_OK) != 0) {
+        kept = false;
+        if (errno != ENOENT)
+            status = error_set(&err, TD_IO, "%s: %s", folder, strerror(errno));
+    }
     if (kept)
         status = egress_verify(folder, NULL, &egress, &err);
     bool sound = ledger.sound && egress.sound;
     if (status == TD_OK && json) {
-        sound = command_print_json(as_json(&ledger, &egress)) && sound;
+        sound = command_print_json(as_json(&ledger, kept ? &egress : NULL)) && sound;
     } else if (status == TD_OK) {
         print_ledger(config->ledger.path, &ledger);
-        if (kept)
-            print_egress(folder, &egress);
+        if (strcmp(folder, "none") != 0)
+            print_egress(folder, kept ? &egress : NULL);
     }
     config_free(config);
     return status == TD_OK ? !sound : command_fail_as("ledger check", &err, json);

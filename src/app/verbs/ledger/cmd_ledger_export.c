@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LINE_BYTES_MAX (64u << 20)
@@ -56,13 +57,21 @@ static enum td_status write_exchange(void *ctx, const struct json *exchange, str
     return TD_OK;
 }
 
-/* The file is private, and is made anew. */
-static FILE *open_output(const char *path)
+/* The file is private, also where it was there before, and is made anew. */
+static FILE *open_output(const char *path, const char *ledger, struct td_error *err)
 {
+    struct stat own, ledgers;
     if (strcmp(path, "-") == 0)
         return stdout;
-    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
-    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    bool there = fd >= 0 && fstat(fd, &own) == 0, plain = there && S_ISREG(own.st_mode);
+    FILE *file = NULL;
+    if (plain && stat(ledger, &ledgers) == 0 && ledgers.st_dev == own.st_dev &&
+        ledgers.st_ino == own.st_ino)
+        error_set(err, TD_INVALID, "%s is the ledger itself; name another file", path);
+    else if (!there || (plain && (fchmod(fd, 0600) != 0 || ftruncate(fd, 0) != 0)) ||
+             !(file = fdopen(fd, "wb")))
+        error_set(err, TD_IO, "%s: %s", path, strerror(errno));
     if (!file && fd >= 0)
         close(fd);
     return file;
@@ -78,8 +87,8 @@ static enum td_status export_exchanges(const struct ledger_lines_options *option
     enum td_status status = config_load(options->config, &config, err);
     if (status == TD_OK)
         status = command_open_ledger(config->ledger.path, &reader, err);
-    if (status == TD_OK && !(e.out = open_output(options->lines)))
-        status = error_set(err, TD_IO, "%s: %s", options->lines, strerror(errno));
+    if (status == TD_OK && !(e.out = open_output(options->lines, config->ledger.path, err)))
+        status = err->status;
     if (status == TD_OK)
         status = ledger_reader_each(reader, options->since.wall_ms, write_exchange, &e, err);
     bool ended = !e.out || (e.out == stdout ? fflush(stdout) : fclose(e.out)) == 0;
