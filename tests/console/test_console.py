@@ -288,6 +288,7 @@ def test_a_session_that_ended_asks_for_the_key_again() -> None:
         page.get_by_label("API key").fill(KEYS["KEYS"])
         page.keyboard.press("Enter")
         page.get_by_text("Viewer").wait_for()
+        page.wait_for_load_state("networkidle")  # what the page asks first would tell it, too
         page.context.clear_cookies()
         ask(page, "hello")
         page.get_by_text("Your session has ended").wait_for()

@@ -304,7 +304,7 @@ def test_budgets_of_the_configuration_count_on_all_nodes_and_over_a_restart() ->
             assert again.chat("hello", CLOUD, max_tokens=20, user="ann").status != 200
             equal(again.chat("hello", CLOUD, max_tokens=20, user="bob").status, 200)
             # While the database is away each node has its share.
-            wait_until(lambda: abs(heard_of(again) - heard_of(b)) < 1e-6, 5)
+            wait_until(lambda: abs(heard_of(again) - heard_of(b)) < 1e-6, 20)
             left = 0.5 - heard_of(b)
             db.kill()
             codes = [*spend((again, b), "eve", 6), *spend((again, b), "dan", 10)]
@@ -531,4 +531,4 @@ def test_old_records_of_a_file_go() -> None:
 
 
 if __name__ == "__main__":
-    main(at_once=4)
+    main(at_once=2)  # several promise something within a second
