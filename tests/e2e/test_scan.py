@@ -239,7 +239,7 @@ def test_folders_and_files_are_summed_up_by_file():
             "5 files: 3 with private data, 1 not text, 0 not read",
         ):
             assert words in shown, (words, shown)
-        assert "etc" not in shown and "plain" not in shown, shown
+        assert "/link" not in shown and "plain" not in shown, shown
         code, out, _ = run("scan", "--json", top / "deep" / "plain.txt", top / "a.txt")
         found = json.loads(out)
         equal((code, found["looked_at"], found["private"]), (3, 2, 1))
@@ -251,6 +251,32 @@ def test_folders_and_files_are_summed_up_by_file():
         (top / "deep" / "c.json").unlink()
         code, out, _ = run("scan", folder)
         assert code == 0 and b"0 with private data" in out, (code, out)
+
+
+@case
+def test_a_summary_misses_no_names_of_columns_no_keys_and_no_encodings_and_shows_no_value():
+    card, mail = "4111 1111 1111 1111", "max@gmail.com"
+    texts = {
+        "head.csv": f"{mail},{card}\nann@gmail.com,5500 0055 5555 5559\n".encode(),
+        "open.csv": f'a,"never closed {mail}\nx {card}'.encode(),
+        "keys.json": json.dumps({mail: 1, card: {"a": "x"}}).encode(),
+        "latin.txt": f"M\u00fcller {mail} {card}".encode("latin-1"),
+        "wide.csv": f"name,mail\nAnn,{mail}\nBob,{card}\n".encode("utf-16"),
+        "nul.txt": (f"{mail} {card}\n" + "x" * 200).encode() + b"\0",
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        for name, data in texts.items():
+            (Path(folder) / name).write_bytes(data)
+        (Path(folder) / "picture").write_bytes(bytes(range(256)) * 8)
+        for options in ([], ["--json"]):
+            code, out, err = run("scan", folder, *options)
+            equal(code, 3, err)
+            assert mail.encode() not in out and card.encode() not in out, out
+        found = {Path(row["path"]).name: row for row in json.loads(out)["files"]}
+        for name in texts:
+            equal(found[name]["class"], "restricted", name)
+        equal(json.loads(out)["not_text"], 1)
+        assert "CREDIT_CARD in column 2" in found["head.csv"]["types"], found["head.csv"]
 
 
 @case

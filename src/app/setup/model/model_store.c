@@ -68,7 +68,7 @@ enum td_status model_store_make(const char *dir, struct td_error *err)
         if (c != '/' && c != '\0')
             continue;
         *at = '\0';
-        if (mkdir(path, 0755) != 0 && errno != EEXIST)
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
             return error_set(err, TD_IO, "cannot make the folder %s: %s", path, strerror(errno));
         *at = c;
         if (c == '\0')

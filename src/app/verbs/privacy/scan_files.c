@@ -6,10 +6,10 @@
 #include "app/cli/command.h"
 #include "app/cli/csv.h"
 #include "app/cli/help.h"
+#include "app/cli/text_decode.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "base/utf8.h"
 
 #include <errno.h>
 #include <fts.h>
@@ -61,6 +61,7 @@ static void add_row(struct summary *summary, const char *path, const char *word,
 /* What was found in one file. */
 struct found {
     struct json *types; /* "EMAIL_ADDRESS", or "EMAIL_ADDRESS in column": how many */
+    size_t count;
     enum td_data_class highest;
 };
 
@@ -74,7 +75,7 @@ static enum td_status look(const struct summary *summary, const char *label, str
     char name[256];
     if (value.len == 0)
         return TD_OK;
-    buf_init(&text, FILE_BYTES_MAX + 256);
+    buf_init(&text, 2 * FILE_BYTES_MAX + 256);
     if (label)
         buf_printf(&text, "%.200s: ", label);
     size_t before = text.len;
@@ -89,11 +90,27 @@ static enum td_status look(const struct summary *summary, const char *label, str
             continue;
         snprintf(name, sizeof name, label ? "%s in %.100s" : "%s", span_name(span), label);
         json_put(found->types, name, json_new_int(json_int(json_get(found->types, name), 0) + 1));
+        found->count++;
         found->highest = span->data_class > found->highest ? span->data_class : found->highest;
     }
     if (!text.failed)
         findings_deinit(&findings);
     buf_deinit(&text);
+    return status;
+}
+
+/* A name of a column or key may be private itself: then it is counted as a text, and `own`, which
+ * says where it stands, is shown in its place. */
+static enum td_status look_name(const struct summary *summary, struct td_str name, const char *own,
+                                char shown[static COLUMN_BYTES], struct found *found,
+                                struct td_error *err)
+{
+    size_t before = found->count;
+    enum td_status status = look(summary, NULL, name, found, err);
+    if (found->count > before)
+        snprintf(shown, COLUMN_BYTES, "%s", own);
+    else
+        snprintf(shown, COLUMN_BYTES, STR_FMT, STR_ARG(name));
     return status;
 }
 
@@ -105,11 +122,14 @@ static enum td_status look_json(const struct summary *summary, const char *key,
     void *iterator = NULL;
     const char *name;
     const struct json *member;
-    char number[32];
+    char number[32], shown[COLUMN_BYTES];
     switch (json_kind_of(value)) {
     case JSON_KIND_OBJECT: /* the parser has bounded the depth */
-        while (status == TD_OK && json_next(value, &iterator, &name, &member))
-            status = look_json(summary, name, member, found, err);
+        while (status == TD_OK && json_next(value, &iterator, &name, &member)) {
+            status = look_name(summary, str_from(name), "a key", shown, found, err);
+            if (status == TD_OK)
+                status = look_json(summary, *shown ? shown : NULL, member, found, err);
+        }
         return status;
     case JSON_KIND_ARRAY:
         for (size_t i = 0; status == TD_OK && i < json_count(value); i++)
@@ -127,19 +147,21 @@ static enum td_status look_json(const struct summary *summary, const char *key,
 static enum td_status look_csv(const struct summary *summary, struct td_str text,
                                struct found *found, struct td_error *err)
 {
-    char names[COLUMNS_MAX][COLUMN_BYTES] = {""};
+    char names[COLUMNS_MAX][COLUMN_BYTES] = {""}, own[32];
     size_t column = 0, line = 0;
     struct buf field;
     bool line_end;
     char separator = csv_separator(text);
     enum td_status status = TD_OK;
-    buf_init(&field, FILE_BYTES_MAX);
+    buf_init(&field, 2 * FILE_BYTES_MAX);
     while (status == TD_OK && csv_next(&text, separator, &field, &line_end)) {
         const char *name = column < COLUMNS_MAX && *names[column] ? names[column] : NULL;
-        if (line == 0 && column < COLUMNS_MAX)
-            snprintf(names[column], COLUMN_BYTES, STR_FMT, STR_ARG(buf_view(&field)));
-        else
+        if (line == 0 && column < COLUMNS_MAX) {
+            snprintf(own, sizeof own, "column %zu", column + 1);
+            status = look_name(summary, buf_view(&field), own, names[column], found, err);
+        } else {
             status = look(summary, name, buf_view(&field), found, err);
+        }
         column = line_end ? 0 : column + 1;
         line += line_end;
     }
@@ -166,13 +188,17 @@ static enum td_status look_at_all(const struct summary *summary, const char *pat
 static void scan_file(struct summary *summary, const char *path)
 {
     struct td_error err = {0};
-    struct found found = {json_new_object(), TD_CLASS_PUBLIC};
-    struct buf text;
-    buf_init(&text, FILE_BYTES_MAX);
-    enum td_status status = buf_read_file(&text, path, &err);
+    struct found found = {.types = json_new_object(), .highest = TD_CLASS_PUBLIC};
+    struct buf bytes, text;
+    buf_init(&bytes, FILE_BYTES_MAX);
+    buf_init(&text, 2 * FILE_BYTES_MAX); /* a byte of Latin-1 is two of UTF-8 */
+    enum td_status status = buf_read_file(&bytes, path, &err);
+    bool is_text = status == TD_OK && text_decode(buf_view(&bytes), &text);
+    buf_deinit(&bytes);
+    if (status == TD_OK && text.failed)
+        status = error_set(&err, TD_NO_MEMORY, "no memory for the text");
     summary->files++;
-    if (status == TD_OK &&
-        (!utf8_is_valid(buf_view(&text)) || (text.len && memchr(text.data, '\0', text.len)))) {
+    if (status == TD_OK && !is_text) {
         summary->not_text++;
         add_row(summary, path, "not text", NULL, NULL);
     } else if (status != TD_OK ||

@@ -1,0 +1,55 @@
+#include "app/cli/text_decode.h"
+
+#include "base/str.h"
+#include "base/utf8.h"
+
+struct decoding {
+    struct buf *out;
+    size_t count, controls;
+};
+
+static void put(struct decoding *d, uint32_t c)
+{
+    char bytes[4];
+    bool control = c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f';
+    size_t len = utf8_encode(control ? ' ' : c, bytes);
+    d->count++;
+    d->controls += control || len == 0;
+    buf_append(d->out, len ? bytes : "?", len ? len : 1);
+}
+
+/* Surrogates without their other half are no characters: utf8_encode refuses them. */
+static void decode_utf16(struct decoding *d, struct td_str text, bool big)
+{
+    uint32_t high = 0;
+    for (size_t i = 0; i + 1 < text.len; i += 2) {
+        uint32_t a = (unsigned char)text.data[i], b = (unsigned char)text.data[i + 1];
+        uint32_t unit = big ? a << 8 | b : b << 8 | a;
+        if (high && unit >= 0xDC00 && unit < 0xE000) {
+            put(d, 0x10000 + ((high - 0xD800) << 10) + (unit - 0xDC00));
+            high = 0;
+            continue;
+        }
+        if (high)
+            put(d, high);
+        high = unit >= 0xD800 && unit < 0xDC00 ? unit : 0;
+        if (!high)
+            put(d, unit);
+    }
+}
+
+bool text_decode(struct td_str bytes, struct buf *out)
+{
+    struct decoding d = {.out = out};
+    bool little = str_starts_with(bytes, STR("\xFF\xFE")),
+         big = str_starts_with(bytes, STR("\xFE\xFF")), utf8 = utf8_is_valid(bytes);
+    if (little || big)
+        decode_utf16(&d, str_slice(bytes, 2, bytes.len), big);
+    else if (utf8)
+        for (size_t at = 0; at < bytes.len;)
+            put(&d, utf8_next(bytes, &at));
+    else
+        for (size_t i = 0; i < bytes.len; i++)
+            put(&d, (unsigned char)bytes.data[i]);
+    return !out->failed && d.controls * 100 <= d.count;
+}

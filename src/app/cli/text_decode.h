@@ -1,0 +1,12 @@
+/* Texts of files in other encodings than UTF-8, as spreadsheets and old programs write them. */
+#ifndef APP_TEXT_DECODE_H
+#define APP_TEXT_DECODE_H
+
+#include "base/buf.h"
+
+/* Appends the text as UTF-8: UTF-8 itself, UTF-16 that begins with its mark, or else Latin-1. A
+ * control character becomes a space. False: it is no text (more than one character of a hundred is
+ * such a one), or there is no memory (out->failed). */
+bool text_decode(struct td_str bytes, struct buf *out);
+
+#endif
