@@ -14,27 +14,14 @@ from browser import DESKTOP, PHONE, ask, last_answer, open_page
 
 WHY_NOT = browser.use_environment()
 
+from scene import HARD, KEYED, KEYS, tier_of, with_cloud
 from xss import LETHAL
 
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import ROOT, Tandem, edge_first, wait_until
+from tandem import ROOT, Tandem, wait_until
 
-KEYS = {"KEYS": "key-of-a-client", "BOSS": "key-of-the-operator"}
-KEYED = "server: {api_keys_env: KEYS, operator_keys_env: BOSS}\n"
-HARD = "Why did the French revolution begin?"
-CHROME: Any = None
 WIRE_BYTES_MAX = 250_000
-
-
-def with_cloud(script: Script | None = None, more: str = "") -> tuple[ScriptedCloud, Tandem]:
-    cloud = ScriptedCloud(script or Script(text="Taxes and bread."))
-    env = {"TEST_CLOUD_KEY": "k", **KEYS}
-    return cloud, Tandem(edge_first(cloud.base_url) + more, env=env)
-
-
-def tier_of(card: Any) -> str:
-    return str(card.locator(".badge.place").inner_text())
 
 
 # --- the page ---
@@ -42,7 +29,7 @@ def tier_of(card: Any) -> str:
 
 @case
 def test_the_page_paints_soon_and_asks_nobody_else() -> None:
-    with Tandem() as tandem, open_page(CHROME, tandem.url) as page:
+    with Tandem() as tandem, open_page(tandem.url) as page:
         page.get_by_role("heading", name="Ask something").wait_for()
         page.get_by_role("button", name="What is 17.5 % of 240?").wait_for()
         # Chromium writes it once the frame was shown.
@@ -58,7 +45,7 @@ def test_the_page_fits_a_phone_and_reads_from_right_to_left() -> None:
     with Tandem() as tandem:
         for size in (DESKTOP, PHONE):
             for direction in ("ltr", "rtl"):
-                with open_page(CHROME, tandem.url, viewport=size) as page:
+                with open_page(tandem.url, viewport=size) as page:
                     page.get_by_role("heading", name="Ask something").wait_for()
                     page.evaluate(f"document.documentElement.dir = '{direction}'")
                     wide = page.evaluate(
@@ -104,7 +91,7 @@ def test_axe_finds_nothing_to_mend() -> None:
     cloud, tandem = with_cloud()
     with tandem:
         for scheme in ("light", "dark"):
-            with open_page(CHROME, tandem.url, color_scheme=scheme) as page:
+            with open_page(tandem.url, color_scheme=scheme) as page:
                 page.get_by_role("heading", name="Ask something").wait_for()
                 start = Axe().run(page)
                 ask(page, HARD)
@@ -116,7 +103,7 @@ def test_axe_finds_nothing_to_mend() -> None:
 
 @case
 def test_german_is_one_touch_away() -> None:
-    with Tandem() as tandem, open_page(CHROME, tandem.url) as page:
+    with Tandem() as tandem, open_page(tandem.url) as page:
         page.get_by_role("button", name="Deutsch").click()
         page.get_by_role("heading", name="Fragen Sie etwas").wait_for()
         equal(page.evaluate("document.documentElement.lang"), "de")
@@ -144,7 +131,7 @@ def test_both_languages_have_every_text() -> None:
 @case
 def test_a_chat_streams_and_says_where_it_is_from() -> None:
     cloud, tandem = with_cloud(Script(text="Taxes **and** bread.", piece_delay=0.2))
-    with tandem, open_page(CHROME, tandem.url) as page:
+    with tandem, open_page(tandem.url) as page:
         ask(page, "What is 17.5 % of 240?")
         card = last_answer(page)
         assert "42" in card.inner_text(), card.inner_text()
@@ -166,7 +153,7 @@ def test_a_chat_streams_and_says_where_it_is_from() -> None:
 @case
 def test_an_answer_can_be_stopped_made_anew_and_its_question_changed() -> None:
     cloud, tandem = with_cloud(Script(pieces=["One "] + ["more "] * 200, piece_delay=0.05))
-    with tandem, open_page(CHROME, tandem.url) as page:
+    with tandem, open_page(tandem.url) as page:
         ask(page, HARD)
         page.get_by_text("One more").wait_for()
         page.get_by_role("button", name="Stop").click()
@@ -190,7 +177,7 @@ def test_an_answer_can_be_stopped_made_anew_and_its_question_changed() -> None:
 @case
 def test_controls_reach_the_request() -> None:
     cloud, tandem = with_cloud()
-    with tandem, open_page(CHROME, tandem.url, allowed=("status of 4",)) as page:
+    with tandem, open_page(tandem.url, allowed=("status of 4",)) as page:
         page.get_by_label("System prompt").fill("Answer in Latin.")
         page.get_by_label("Mode", exact=True).select_option("only-cloud")
         ask(page, "hello")
@@ -226,7 +213,7 @@ def test_a_provisional_answer_is_committed_or_visibly_corrected() -> None:
         cloud = ScriptedCloud(Script(text=right, first_delay=0.6))
         config = CHECKED.format(near=near.base_url, cloud=cloud.base_url)
         tandem = Tandem(config, env={"TEST_CLOUD_KEY": "k"})
-        with tandem, open_page(CHROME, tandem.url) as page:
+        with tandem, open_page(tandem.url) as page:
             ask(page, "What is the capital of Australia?")
             page.get_by_text("Provisional: cloud is checking it").wait_for()
             page.get_by_text(said).wait_for()
@@ -243,7 +230,7 @@ def test_a_provisional_answer_is_committed_or_visibly_corrected() -> None:
 @case
 def test_a_failure_is_said_in_words() -> None:
     cloud, tandem = with_cloud(Script(status=500))
-    with tandem, open_page(CHROME, tandem.url, allowed=("status of 5", "status of 4")) as page:
+    with tandem, open_page(tandem.url, allowed=("status of 5", "status of 4")) as page:
         page.get_by_label("Mode", exact=True).select_option("only-cloud")
         ask(page, "hello")
         page.get_by_text("There is no answer").wait_for()
@@ -256,7 +243,7 @@ def test_a_failure_is_said_in_words() -> None:
 @case
 def test_login_and_its_failures() -> None:
     tandem = Tandem(KEYED, env=KEYS)
-    with tandem, open_page(CHROME, tandem.url, allowed=("status of 4",)) as page:
+    with tandem, open_page(tandem.url, allowed=("status of 4",)) as page:
         field = page.get_by_label("API key")
         for wrong in ("nonsense", "key-of-a-clien"):
             field.fill(wrong)
@@ -284,7 +271,7 @@ def test_login_and_its_failures() -> None:
 @case
 def test_a_session_that_ended_asks_for_the_key_again() -> None:
     tandem = Tandem(KEYED, env=KEYS)
-    with tandem, open_page(CHROME, tandem.url, allowed=("status of 4",)) as page:
+    with tandem, open_page(tandem.url, allowed=("status of 4",)) as page:
         page.get_by_label("API key").fill(KEYS["KEYS"])
         page.keyboard.press("Enter")
         page.get_by_text("Viewer").wait_for()
@@ -426,7 +413,8 @@ def test_a_page_of_another_origin_can_neither_read_nor_cause_an_exchange() -> No
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Stranger)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         with tandem:
-            profile = CHROME.new_context()
+            assert browser.running
+            profile = browser.running.new_context()
             page = profile.new_page()
             if signed_in:  # in the same browser, so that the cookie is there
                 page.goto(tandem.url)
@@ -456,7 +444,7 @@ def test_texts_that_attack_do_nothing() -> None:
     whole = "\n\n".join(LETHAL)
     cloud, tandem = with_cloud(Script(text=whole, pieces=[p + "\n\n" for p in LETHAL]))
     allowed = ("status of 4", "status of 5")
-    with tandem, open_page(CHROME, tandem.url, allowed=allowed) as page:
+    with tandem, open_page(tandem.url, allowed=allowed) as page:
         page.evaluate("() => { window.hit = 0; window.alert = () => { window.hit++ } }")
         page.on("dialog", lambda dialog: dialog.dismiss())
         page.get_by_label("Mode", exact=True).select_option("only-cloud")
@@ -494,7 +482,7 @@ def test_markdown_of_any_length_is_drawn_at_once() -> None:
     worst = ["*" * 20000, "[" * 20000, "`" * 20001, "_a " * 7000, "> " * 5000, "- " * 5000]
     worst += ["|" * 20000 + "\n|-|\n", "![](" * 5000, "**a" * 6000, "  - x\n" * 3000]
     cloud, tandem = with_cloud()
-    with tandem, open_page(CHROME, tandem.url) as page:
+    with tandem, open_page(tandem.url) as page:
         page.get_by_label("Mode", exact=True).select_option("only-cloud")
         for text in worst:
             cloud.script = Script(text=text, pieces=[text])
@@ -510,15 +498,5 @@ def test_markdown_of_any_length_is_drawn_at_once() -> None:
     cloud.close()
 
 
-def run_all() -> None:
-    global CHROME
-    if WHY_NOT:
-        print(f"SKIP console: {WHY_NOT}")
-        print("0 passed, 0 failed, 1 skipped")
-        return
-    with browser.browser() as CHROME:
-        main()
-
-
 if __name__ == "__main__":
-    run_all()
+    browser.run_with_browser(WHY_NOT, main)

@@ -118,4 +118,18 @@ export const de: Texts = {
   systemPrompt: 'Systemprompt',
   systemHint: 'Steht vor dem Gespräch',
   systemPlaceholder: 'Du antwortest in einem Satz.',
+
+  // --- Live ---
+
+  // --- Explain ---
+
+  // --- Review ---
+
+  // --- Privacy ---
+
+  // --- Keys and report ---
+
+  // --- Models ---
+
+  // --- What if ---
 }

@@ -117,6 +117,20 @@ export const en = {
   systemPrompt: 'System prompt',
   systemHint: 'Goes before the conversation',
   systemPlaceholder: 'You answer in one sentence.',
+
+  // --- Live ---
+
+  // --- Explain ---
+
+  // --- Review ---
+
+  // --- Privacy ---
+
+  // --- Keys and report ---
+
+  // --- Models ---
+
+  // --- What if ---
 }
 
 export type Texts = typeof en
