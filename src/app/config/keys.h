@@ -31,7 +31,17 @@ enum config_key_type {
 
 struct config_section;
 
-/* In 64 bytes, because there are hundreds. */
+/* HELP("...") is a key's help. The texts are read seldom, so the build packs them: it sees them as
+ * the preprocessor does (tools/pack_help.py), and here they are numbers in the same order. A file
+ * with keys defines HELP_OF, a number of its own from 0, before it includes this one. */
+#define HELPS_MAX 256 /* in a file */
+#ifdef KEYS_HELP_COLLECT
+#define HELP(...) KEYS_HELP_BEGIN HELP_OF : __VA_ARGS__ KEYS_HELP_END
+#else
+#define HELP(...) (HELPS_MAX * HELP_OF + __COUNTER__ + 1)
+#endif
+
+/* In 56 bytes, because there are hundreds. */
 struct config_key {
     const char *name;
     enum config_key_type type : 8;
@@ -42,9 +52,9 @@ struct config_key {
         const char *const *choices;           /* CHOICE, MASK: ends with NULL */
         const struct config_section *section; /* SECTION, SECTIONS */
     };
-    const char *help;           /* what the key means, as a part of a sentence */
     unsigned count_offset : 24; /* SECTIONS: of the member that counts them */
     bool required : 1;
+    uint16_t help; /* HELP(): what the key means, as a part of a sentence; see keys_help() */
 };
 
 struct config_section {
@@ -67,18 +77,24 @@ struct config_section {
 #define MINUTES_MS(n) ((n)*60000.0)
 
 /* Weights, which stand in several structs: AT names the member, as in every table of keys. */
-#define KEYS_WEIGHTS                                                                              \
-    {"latency", CONFIG_KEY_NUMBER, AT(weights.latency), NULL, 0, 1, .help = "weight of waiting"}, \
-        {"privacy",                                                                               \
-         CONFIG_KEY_NUMBER,                                                                       \
-         AT(weights.privacy),                                                                     \
-         NULL,                                                                                    \
-         0,                                                                                       \
-         1,                                                                                       \
-         .help = "weight of how far the prompt travels"},                                         \
-    {                                                                                             \
-        "cost", CONFIG_KEY_NUMBER, AT(weights.cost), NULL, 0, 1,                                  \
-            .help = "weight of what answers and errors cost"                                      \
+#define KEYS_WEIGHTS                                               \
+    {"latency",                                                    \
+     CONFIG_KEY_NUMBER,                                            \
+     AT(weights.latency),                                          \
+     NULL,                                                         \
+     0,                                                            \
+     1,                                                            \
+     .help = HELP("weight of waiting")},                           \
+        {"privacy",                                                \
+         CONFIG_KEY_NUMBER,                                        \
+         AT(weights.privacy),                                      \
+         NULL,                                                     \
+         0,                                                        \
+         1,                                                        \
+         .help = HELP("weight of how far the prompt travels")},    \
+    {                                                              \
+        "cost", CONFIG_KEY_NUMBER, AT(weights.cost), NULL, 0, 1,   \
+            .help = HELP("weight of what answers and errors cost") \
     }
 
 extern const struct config_section keys_root; /* keys.c */
@@ -113,6 +129,9 @@ TD_MUST_CHECK bool keys_read(const struct keys_source *source, const struct conf
 TD_MUST_CHECK enum td_status keys_read_own(const char *label, const struct config_section *section,
                                            const struct yaml_node *map, struct arena *arena,
                                            void *base, struct td_error *err);
+
+/* What HELP() said; "" where nothing was said. */
+const char *keys_help(const struct config_key *key);
 
 /* The key of that name in a section; NULL when there is none. */
 const struct config_key *keys_find(const struct config_section *section, const char *name);

@@ -1,6 +1,7 @@
 /* Tests of a policy are YAML maps, read with the tables of keys like the configuration itself. A
  * case becomes the signals that a request would have had, and goes through the same functions as
  * a request. */
+#define HELP_OF 7
 #include "app/evidence/policy_cases.h"
 
 #include "app/config/keys.h"
@@ -20,25 +21,28 @@
 /* --- the file --- */
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
-#define TEXT(key, member, text)                              \
-    {                                                        \
-        key, CONFIG_KEY_TEXT, AT(member), NULL, .help = text \
+#define TEXT(key, member, text)                                    \
+    {                                                              \
+        key, CONFIG_KEY_TEXT, AT(member), NULL, .help = HELP(text) \
     }
-#define NUMBER(key, member, least, most, text)                              \
-    {                                                                       \
-        key, CONFIG_KEY_NUMBER, AT(member), NULL, least, most, .help = text \
+#define NUMBER(key, member, least, most, text)                                    \
+    {                                                                             \
+        key, CONFIG_KEY_NUMBER, AT(member), NULL, least, most, .help = HELP(text) \
     }
-#define CHOICE(key, member, names, text)                                         \
-    {                                                                            \
-        key, CONFIG_KEY_CHOICE, AT(member), NULL, .choices = names, .help = text \
+#define CHOICE(key, member, names, text)                                               \
+    {                                                                                  \
+        key, CONFIG_KEY_CHOICE, AT(member), NULL, .choices = names, .help = HELP(text) \
     }
 
 #define AT(member) offsetof(struct policy_measured, member)
 static const struct config_key measured_keys[] = {
-    {"tier", CONFIG_KEY_TEXT, AT(tier), NULL, .required = true, .help = "its name"},
-    {"ttft_p95_ms", CONFIG_KEY_NUMBER, AT(ttft_p95_ms), "0", 0, 1e9, .help = "of the first text"},
-    {"total_p50_ms", CONFIG_KEY_NUMBER, AT(total_p50_ms), "0", 0, 1e9, .help = "of the answer"},
-    {"total_p95_ms", CONFIG_KEY_NUMBER, AT(total_p95_ms), "0", 0, 1e9, .help = "of the answer"},
+    {"tier", CONFIG_KEY_TEXT, AT(tier), NULL, .required = true, .help = HELP("its name")},
+    {"ttft_p95_ms", CONFIG_KEY_NUMBER, AT(ttft_p95_ms), "0", 0, 1e9,
+     .help = HELP("of the first text")},
+    {"total_p50_ms", CONFIG_KEY_NUMBER, AT(total_p50_ms), "0", 0, 1e9,
+     .help = HELP("of the answer")},
+    {"total_p95_ms", CONFIG_KEY_NUMBER, AT(total_p95_ms), "0", 0, 1e9,
+     .help = HELP("of the answer")},
 };
 static const struct config_section measured_section = {measured_keys, COUNT(measured_keys),
                                                        sizeof(struct policy_measured), AT(line)};
@@ -58,7 +62,7 @@ static const struct config_key given_keys[] = {
     TEXT("user", given.user, "who asks"),
     TEXT("app", given.app, "whose key it came with"),
     TEXT("task", given.task, "kind of task, instead of the classifier's"),
-    {"tags", CONFIG_KEY_WORDS, AT(given.tags), NULL, 0, TD_TAGS_MAX, .help = "tandem.tags"},
+    {"tags", CONFIG_KEY_WORDS, AT(given.tags), NULL, 0, TD_TAGS_MAX, .help = HELP("tandem.tags")},
     CHOICE("class", given.data_class, names_classes, "data class; detectors may raise it"),
     CHOICE("mode", given.mode, names_modes, "tandem.mode"),
     CHOICE("network", given.network, names_networks, "the device's network"),
@@ -80,10 +84,11 @@ static const struct config_key given_keys[] = {
     CHOICE("media", given.media, config_yes_no, "an image"),
     CHOICE("on_battery", given.on_battery, config_yes_no, "no charger"),
     {"down", CONFIG_KEY_WORDS, AT(given.down), NULL, 0, RUNGS_MAX,
-     .help = "tiers that cannot be reached"},
-    {"weights", CONFIG_KEY_SECTION, 0, NULL, .section = &weight_section, .help = "tandem.weights"},
+     .help = HELP("tiers that cannot be reached")},
+    {"weights", CONFIG_KEY_SECTION, 0, NULL, .section = &weight_section,
+     .help = HELP("tandem.weights")},
     {"measured", CONFIG_KEY_SECTIONS, AT(given.measured), NULL, 0, RUNGS_MAX,
-     .section = &measured_section, .help = "how long tiers took lately",
+     .section = &measured_section, .help = HELP("how long tiers took lately"),
      .count_offset = AT(given.measured_count)},
 };
 static const struct config_section given_section = {given_keys, COUNT(given_keys), 0, 0};
@@ -96,15 +101,15 @@ static const struct config_key expect_keys[] = {
     CHOICE("denied", expect.denied, config_yes_no, "no tier may answer"),
     CHOICE("reduced", expect.reduced, config_yes_no, "a better tier is away"),
     {"removed", CONFIG_KEY_WORDS, AT(expect.removed), NULL, 0, RUNGS_MAX,
-     .help = "tiers that are not on the ladder"},
+     .help = HELP("tiers that are not on the ladder")},
 };
 static const struct config_section expect_section = {expect_keys, COUNT(expect_keys), 0, 0};
 
 static const struct config_key case_keys[] = {
-    {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true, .help = "what it asserts"},
-    {"given", CONFIG_KEY_SECTION, 0, NULL, .section = &given_section, .help = "the request"},
+    {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true, .help = HELP("what it asserts")},
+    {"given", CONFIG_KEY_SECTION, 0, NULL, .section = &given_section, .help = HELP("the request")},
     {"expect", CONFIG_KEY_SECTION, 0, NULL, .section = &expect_section, .required = true,
-     .help = "the decision"},
+     .help = HELP("the decision")},
 };
 static const struct config_section case_section = {case_keys, COUNT(case_keys),
                                                    sizeof(struct policy_case), AT(line)};
@@ -114,7 +119,7 @@ static const struct config_section case_section = {case_keys, COUNT(case_keys),
 static const struct config_key file_keys[] = {
     TEXT("config", config, "configuration, from this file's folder"),
     {"tests", CONFIG_KEY_SECTIONS, AT(cases), NULL, 0, POLICY_CASES_MAX, .section = &case_section,
-     .required = true, .help = "the assertions", .count_offset = AT(count)},
+     .required = true, .help = HELP("the assertions"), .count_offset = AT(count)},
 };
 static const struct config_section file_section = {file_keys, COUNT(file_keys), 0, 0};
 #undef AT

@@ -1,3 +1,4 @@
+#define HELP_OF 8
 #include "app/quality/quality_gate.h"
 
 #include "app/config/keys.h"
@@ -11,9 +12,9 @@
 #define PROMPTS_MIN 100
 
 #define AT(member) offsetof(struct quality_gate, member)
-#define NUMBER(key, member, least, most, text)                              \
-    {                                                                       \
-        key, CONFIG_KEY_NUMBER, AT(member), NULL, least, most, .help = text \
+#define NUMBER(key, member, least, most, text)                                    \
+    {                                                                             \
+        key, CONFIG_KEY_NUMBER, AT(member), NULL, least, most, .help = HELP(text) \
     }
 static const struct config_key gate_keys[] = {
     NUMBER("max_kld", max_kld, 0, 100, "nats a token"),

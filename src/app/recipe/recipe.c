@@ -1,3 +1,4 @@
+#define HELP_OF 9
 #include "app/recipe/recipe.h"
 
 #include "app/cli/quantity.h"
@@ -13,25 +14,25 @@
 #define RECIPE_ARENA_BYTES ((size_t)4 << 20)
 
 #define AT(member) offsetof(struct recipe, member)
-#define TEXT(key, member, text)                              \
-    {                                                        \
-        key, CONFIG_KEY_TEXT, AT(member), NULL, .help = text \
+#define TEXT(key, member, text)                                    \
+    {                                                              \
+        key, CONFIG_KEY_TEXT, AT(member), NULL, .help = HELP(text) \
     }
-#define FLAG(key, member, otherwise, text)                        \
-    {                                                             \
-        key, CONFIG_KEY_BOOL, AT(member), otherwise, .help = text \
+#define FLAG(key, member, otherwise, text)                              \
+    {                                                                   \
+        key, CONFIG_KEY_BOOL, AT(member), otherwise, .help = HELP(text) \
     }
-#define COUNT(key, member, otherwise, least, most, text)                       \
-    {                                                                          \
-        key, CONFIG_KEY_UINT, AT(member), otherwise, least, most, .help = text \
+#define COUNT(key, member, otherwise, least, most, text)                             \
+    {                                                                                \
+        key, CONFIG_KEY_UINT, AT(member), otherwise, least, most, .help = HELP(text) \
     }
-#define TEXTS(key, member, text)                                                   \
-    {                                                                              \
-        key, CONFIG_KEY_WORDS, AT(member), NULL, 0, RECIPE_TEXTS_MAX, .help = text \
+#define TEXTS(key, member, text)                                                         \
+    {                                                                                    \
+        key, CONFIG_KEY_WORDS, AT(member), NULL, 0, RECIPE_TEXTS_MAX, .help = HELP(text) \
     }
 
 static const struct config_key convert_keys[] = {
-    {"type", CONFIG_KEY_TEXT, AT(convert.type), "F16", .help = "F16, F32 or BF16"},
+    {"type", CONFIG_KEY_TEXT, AT(convert.type), "F16", .help = HELP("F16, F32 or BF16")},
     FLAG("force", convert.force, "false", "replace weights that are no numbers"),
 };
 static const struct config_section convert_section = KEYS_MAP(convert_keys);
@@ -49,12 +50,12 @@ static const struct config_key imatrix_keys[] = {
 static const struct config_section imatrix_section = KEYS_MAP(imatrix_keys);
 
 static const struct config_key quantize_keys[] = {
-    {"type", CONFIG_KEY_TEXT, AT(quantize.type), "Q4_K_M", .help = "of the matrices"},
+    {"type", CONFIG_KEY_TEXT, AT(quantize.type), "Q4_K_M", .help = HELP("of the matrices")},
     TEXT("text", quantize.text, "a text to measure with"),
     FLAG("scale", quantize.scale, "false", "activation-aware scaling"),
     TEXT("target_size", quantize.target_size, "most bytes of the file, as in 700M"),
     {"max_kld", CONFIG_KEY_NUMBER, AT(quantize.max_kld), NULL, 1e-7, 100,
-     .help = "most divergence, nats a token"},
+     .help = HELP("most divergence, nats a token")},
     COUNT("tokens", quantize.tokens, "1024", 16, 1e8, "predictions of the text to compare"),
     FLAG("force", quantize.force, "false", "replace weights that are no numbers"),
 };
@@ -62,7 +63,7 @@ static const struct config_section quantize_section = KEYS_MAP(quantize_keys);
 
 static const struct config_key evaluate_keys[] = {
     {"gate", CONFIG_KEY_TEXT, AT(evaluate.gate), NULL, .required = true,
-     .help = "limits, as for 'tandem quant-eval --gate'"},
+     .help = HELP("limits, as for 'tandem quant-eval --gate'")},
     TEXT("prompts", evaluate.prompts, "prompts to answer, JSON lines"),
     TEXTS("texts", evaluate.texts, "texts to predict"),
     FLAG("traffic", evaluate.traffic, "false", "answer the prompts of the ledger"),
@@ -77,9 +78,9 @@ static const struct config_section evaluate_section = KEYS_MAP(evaluate_keys);
 
 static const struct config_key mistakes_keys[] = {
     {"file", CONFIG_KEY_TEXT, AT(mistakes.file), NULL, .required = true,
-     .help = "answers that were wrong, from 'tandem models mistakes'"},
+     .help = HELP("answers that were wrong, from 'tandem models mistakes'")},
     {"max_share", CONFIG_KEY_NUMBER, AT(mistakes.max_share), "0", 0, 1,
-     .help = "of them that the model may make again"},
+     .help = HELP("of them that the model may make again")},
     COUNT("tokens", mistakes.tokens, "64", 1, 65536, "most tokens of an answer"),
 };
 static const struct config_section mistakes_section = KEYS_MAP(mistakes_keys);
@@ -95,14 +96,16 @@ static const struct config_key sign_keys[] = {
 };
 static const struct config_section sign_section = KEYS_MAP(sign_keys);
 
-#define SECTION(name, table, must)                                                                 \
-    {                                                                                              \
-        name, CONFIG_KEY_SECTION, 0, NULL, .section = &(table), .required = must, .help = "a step" \
+#define SECTION(name, table, must)                                                \
+    {                                                                             \
+        name, CONFIG_KEY_SECTION, 0, NULL, .section = &(table), .required = must, \
+                                           .help = HELP("a step")                 \
     }
 static const struct config_key recipe_keys[] = {
     {"source", CONFIG_KEY_TEXT, AT(source), NULL, .required = true,
-     .help = "a Hugging Face folder or a GGUF file"},
-    {"output", CONFIG_KEY_TEXT, AT(output), NULL, .required = true, .help = "the file to make"},
+     .help = HELP("a Hugging Face folder or a GGUF file")},
+    {"output", CONFIG_KEY_TEXT, AT(output), NULL, .required = true,
+     .help = HELP("the file to make")},
     TEXT("name", name, "the model's name"),
     TEXT("license", license, "its licence"),
     TEXT("teacher", teacher, "the model that it learned from"),
@@ -111,8 +114,9 @@ static const struct config_key recipe_keys[] = {
     SECTION("imatrix", imatrix_section, false),
     SECTION("quantize", quantize_section, false),
     {"evaluate", CONFIG_KEY_SECTION, 0, NULL, .section = &evaluate_section, .required = true,
-     .help = "what the model must still be able to do before it gets its name, as in evaluate: "
-             "{gate: gate.yaml, texts: [other.txt]} (docs/quantize.md)"},
+     .help =
+         HELP("what the model must still be able to do before it gets its name, as in evaluate: "
+              "{gate: gate.yaml, texts: [other.txt]} (docs/quantize.md)")},
     SECTION("mistakes", mistakes_section, false),
     SECTION("calibrate", calibrate_section, false),
     SECTION("sign", sign_section, false),
