@@ -286,6 +286,14 @@ static enum td_status finish_restore(const char *draft, struct ledger_copied *ou
     return status;
 }
 
+/* Whether both are one file; restoring it onto itself would move it away in the middle. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
 static enum td_status read_backup(const char *file, struct db **out, struct ledger_copied *copied,
                                   struct td_error *err)
 {
@@ -307,6 +315,9 @@ enum td_status ledger_restore(const struct ledger_restore_options *options,
     aside[0] = '\0';
     if (db_driver_of(options->path))
         return refuse_database(err);
+    if (is_same_file(options->file, options->path))
+        return error_set(err, TD_INVALID, "%s is the ledger itself, and no backup of it",
+                         options->file);
     enum td_status status =
         path_format(draft, sizeof draft, err, "%s.restored-%ld", options->path, (long)getpid());
     if (status == TD_OK)

@@ -144,6 +144,8 @@ def test_a_backup_of_a_busy_server_is_refused_where_it_would_lose_something():
         assert count > copied["exchanges"], (count, copied)
         said = verb(tandem, "ledger", "restore", str(file), code=1)
         assert "--replace" in said and len(rows(path)) == count, said
+        said = verb(tandem, "ledger", "restore", str(path), "--replace", code=1)
+        assert "the ledger itself" in said and len(rows(path)) == count, said
         restored = json.loads(verb(tandem, "ledger", "restore", str(file), "--replace", "--json"))
         equal(len(rows(path)), copied["exchanges"])
         equal(len(rows(restored["aside"])), count)

@@ -49,6 +49,18 @@ def test_scan_without_json_is_a_line_a_finding():
 
 
 @case
+def test_no_encoding_hides_a_finding():
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "note.txt"
+        for encoding in ("utf-16", "utf-16-be", "latin-1"):
+            mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+            file.write_bytes(mark + TEXT.encode(encoding.replace("latin-1", "cp1252")))
+            code, out, err = run("scan", str(file))
+            equal((encoding, code, out.splitlines()[0]), (encoding, 0, b"class: restricted"), err)
+            assert "positions" in err, err
+
+
+@case
 def test_jsonl_answers_every_line_and_goes_on_after_broken_ones():
     lines = [
         b'{"text": "a@acmeltd.com", "id": 7}',

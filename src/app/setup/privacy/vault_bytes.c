@@ -20,8 +20,8 @@ enum td_status vault_key_read(const char *env_name, const char *file, struct vau
         return TD_OK;
     enum td_status status = secret_source_read(env_name, file, &secret, err);
     if (status == TD_OK && !secret)
-        status = error_set(err, TD_NOT_FOUND, "the vault's key: the variable %s is not set",
-                           env_name ? env_name : file);
+        status =
+            error_set(err, TD_NOT_FOUND, "the variable %s is not set", env_name ? env_name : file);
     if (status == TD_OK)
         status = keyed_key_parse(secret_reveal(secret), key->bytes, err);
     if (status != TD_OK)

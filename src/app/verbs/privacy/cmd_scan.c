@@ -2,6 +2,7 @@
 #include "app/cli/command.h"
 #include "app/cli/findings.h"
 #include "app/cli/options.h"
+#include "app/cli/text_decode.h"
 #include "app/cli/verb.h"
 #include "app/setup/privacy/privacy_setup.h"
 #include "app/verbs/privacy/scan_files.h"
@@ -9,6 +10,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -122,6 +124,26 @@ static int scan_lines(const struct findings_options *how)
     return ok && !failed ? 0 : 1;
 }
 
+/* As files of a folder are read, so that no encoding hides anything. */
+static int scan_one(const char *file, const struct findings_options *how, bool json)
+{
+    struct td_error err = {0};
+    struct buf input = {0}, decoded;
+    enum td_status status = command_read_all(file, &input, &err);
+    bool other = status == TD_OK && !utf8_is_valid(buf_view(&input));
+    buf_init(&decoded, LINE_BYTES_MAX);
+    other = other && text_decode(buf_view(&input), &decoded); /* what is no text is read as it is */
+    if (decoded.failed)
+        status = error_set(&err, TD_LIMIT, "the text is larger than %zu bytes", LINE_BYTES_MAX);
+    else if (other)
+        fprintf(stderr, "tandem scan: not UTF-8; positions are those of the text as UTF-8\n");
+    int code = status == TD_OK ? scan_whole(buf_view(other ? &decoded : &input), how, json)
+                               : command_fail("scan", &err);
+    buf_deinit(&decoded);
+    buf_deinit(&input);
+    return code;
+}
+
 static bool is_folder(const char *path)
 {
     struct stat info;
@@ -165,7 +187,6 @@ static int cmd_scan(int argc, char **argv)
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, positional, &positional_count);
 
     struct td_error err = {0};
-    struct buf input = {0};
     int code = 1;
     if (jsonl && (text || positional_count > 0))
         return options_misuse("scan", "--jsonl reads standard input: remove FILE and --prompt");
@@ -179,11 +200,8 @@ static int cmd_scan(int argc, char **argv)
         code = scan_whole(str_from(text), &how, json);
     else if (positional_count > 1 || is_folder(positional[0]))
         code = scan_files(positional, positional_count, &how, json);
-    else if (command_read_all(positional_count ? positional[0] : NULL, &input, &err) == TD_OK)
-        code = scan_whole(buf_view(&input), &how, json);
     else
-        code = command_fail("scan", &err);
-    buf_deinit(&input);
+        code = scan_one(positional[0], &how, json);
     privacy_scanner_free(scanner);
     return code;
 }

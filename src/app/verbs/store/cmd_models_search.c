@@ -85,7 +85,7 @@ static int cmd_models_search(int argc, char **argv)
     json_free(list);
     catalog_free(catalog);
     config_free(pull.config);
-    return status == TD_OK ? !printed : command_fail("models search", &err);
+    return status == TD_OK ? !printed : command_fail_as("models search", &err, json);
 }
 
 const struct verb verb_models_search = {"search", cmd_models_search,
