@@ -391,12 +391,15 @@ def test_check_names_errors_and_what_is_suspicious():
         "tiers:\n- {name: local, kind: local}\n- {name: cloud, kind: openai, model: of-no-card}\n"
         "- {name: spare, kind: openai}\n"
         "routes:\n- {name: auto, kind: hybrid, tiers: [local, cloud]}\n"
+        "- {name: near, kind: local-only, tiers: [local], documents: {stay: device}}\n"
     )
     code, out, err = run("policy", "check", "--json", config)
     report = json.loads(out)
     assert code == 0 and report["ok"] and len(report["policy_version"]) == 16, (out, err)
     assert any("spare" in w and "no route" in w for w in report["warnings"]), report
     assert any("cloud" in w and "no price" in w for w in report["warnings"]), report
+    stays = [w for w in report["warnings"] if "documents" in w]
+    assert len(stays) == 1 and "'near'" in stays[0], report
 
 
 if __name__ == "__main__":

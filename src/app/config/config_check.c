@@ -16,6 +16,7 @@
 #include "net/webhook.h"
 #include "tandem/engine.h"
 #include "tier/openai/openai_headers.h"
+#include "tier/openai/openai_wire.h"
 #include "tier/servers.h"
 
 #include <stdarg.h>
@@ -232,6 +233,7 @@ static enum td_status check_headers(const struct config *config, const struct co
 static enum td_status check_server(const struct config *config, const struct config_tier *tier,
                                    struct td_error *err)
 {
+    struct td_error why = {0};
     if (tier->token_command.count && (tier->api_key_env || tier->api_key_file || tier->key_count))
         return refuse(config, tier->line, err,
                       "tier '%.60s' has token_command beside another key: give one of them",
@@ -262,7 +264,12 @@ static enum td_status check_server(const struct config *config, const struct con
         status = check_keys(config, tier, err);
     if (status == TD_OK)
         status = check_headers(config, tier, err);
-    return status == TD_OK ? check_pin(config, tier, err) : status;
+    if (status == TD_OK)
+        status = check_pin(config, tier, err);
+    if (status == TD_OK &&
+        openai_check_url(str_from(tier->base_url), tier->allow_http, &why) != TD_OK)
+        status = refuse(config, tier->line, err, "tier '%.60s': %s", tier->name, why.message);
+    return status;
 }
 
 static enum td_status check_tier(const struct config *config, size_t index, struct td_error *err)

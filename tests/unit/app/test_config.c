@@ -269,6 +269,16 @@ static bool loads_on_the_device(const char *base_url, struct td_error *err)
     return config != NULL;
 }
 
+static void test_plain_http_elsewhere_is_refused_with_its_line(void)
+{
+    struct td_error err = {0};
+    CHECK(!parse("tiers:\n  - {name: local, kind: local}\n"
+                 "  - {name: far, kind: openai, base_url: \"http://api.example.test/v1\"}\n",
+                 NULL, &err));
+    CHECK(strstr(err.message, "test.yaml:3: ") && strstr(err.message, "'far'") &&
+          strstr(err.message, "allow_http"));
+}
+
 static void test_another_machine_is_not_the_device(void)
 {
     static const char *const here[] = {"http://127.0.0.1:1/v1", "https://127.8.9.10/v1",
@@ -590,6 +600,7 @@ int main(void)
     RUN(test_environment_wins_over_the_file);
     RUN(test_every_key_arrives);
     RUN(test_mistakes_name_file_line_and_nearest_name);
+    RUN(test_plain_http_elsewhere_is_refused_with_its_line);
     RUN(test_another_machine_is_not_the_device);
     RUN(test_a_pin_that_no_key_can_match_is_refused);
     RUN(test_limits_hold_against_hostile_files);

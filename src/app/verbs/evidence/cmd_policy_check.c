@@ -49,6 +49,16 @@ static void warn_tiers(const struct config *config, struct warnings *warnings)
     }
 }
 
+/* A tier beyond the place where long texts stay: only such a one has them read. */
+static bool has_tier_beyond(const struct config *config, const struct config_route *route)
+{
+    for (size_t i = 0; i < config->tier_count; i++)
+        if (config_route_lists(route, config->tiers[i].name) &&
+            (int)config->tiers[i].place >= route->documents.stay)
+            return true;
+    return false;
+}
+
 static void warn_routes(const struct config *config, struct warnings *warnings)
 {
     for (size_t i = 0; i < config->route_count; i++) {
@@ -64,6 +74,11 @@ static void warn_routes(const struct config *config, struct warnings *warnings)
                 warnings, config, route->line,
                 "route '%s' has climb: hedged but only one tier, so there is no second tier to ask",
                 route->name);
+        if (route->documents.stay && !has_tier_beyond(config, route))
+            warn(warnings, config, route->line,
+                 "route '%s' has documents, but no tier beyond the place where they stay, so they "
+                 "have no effect",
+                 route->name);
         if (config_weights_read(&route->weights).set &&
             (route->gates.g0_tokens_over || route->gates.g0_gain_over > 0 ||
              route->gates.g0_p_local_under > 0 || route->start))
