@@ -24,17 +24,58 @@ bool loopback_is_host(struct td_str host)
             str_equal_nocase(str_slice(host, host.len - suffix.len, host.len), suffix));
 }
 
-bool loopback_is_url(struct td_str url)
+/* **Returns new** the host of a loopback URL (curl_free), or NULL; *port 0 = not known. */
+static char *loopback_host(struct td_str url, uint16_t *port)
 {
-    char *text = url.len ? strndup(url.data, url.len) : NULL, *host = NULL;
+    char *text = url.len ? strndup(url.data, url.len) : NULL, *host = NULL, *number = NULL;
     CURLU *parts = text ? curl_url() : NULL;
     if (url.len > 0 && !parts)
         shortage_note();
-    bool yes = parts && curl_url_set(parts, CURLUPART_URL, text, 0) == CURLUE_OK &&
-               curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-               loopback_is_host(str_from(host));
-    curl_free(host);
+    if (parts && curl_url_set(parts, CURLUPART_URL, text, 0) == CURLUE_OK &&
+        curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+        !loopback_is_host(str_from(host))) {
+        curl_free(host);
+        host = NULL;
+    }
+    bool known =
+        host && curl_url_get(parts, CURLUPART_PORT, &number, CURLU_DEFAULT_PORT) == CURLUE_OK;
+    *port = known ? (uint16_t)strtoul(number, NULL, 10) : 0;
+    curl_free(number);
     curl_url_cleanup(parts);
     free(text);
-    return yes;
+    return host;
+}
+
+bool loopback_is_url(struct td_str url)
+{
+    uint16_t port;
+    char *host = loopback_host(url, &port);
+    curl_free(host);
+    return host != NULL;
+}
+
+static bool is_number(const char *host)
+{
+    return *host >= '0' && *host <= '9';
+}
+
+/* Of two numbers of this machine, 127.0.0.1 and 127.0.0.2 or [::1], each may have a server. */
+static bool leads_to(const char *named, const char *host)
+{
+    if (!*host || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0)
+        return true;
+    if (strcmp(host, "::1") == 0)
+        return !is_number(named);
+    if (is_number(host) && (is_number(named) || *named == '['))
+        return strcmp(host, named) == 0;
+    return loopback_is_host(str_from(host));
+}
+
+bool loopback_is_url_of(struct td_str url, const char *host, uint16_t port)
+{
+    uint16_t theirs;
+    char *named = loopback_host(url, &theirs);
+    bool same = named && port && port == theirs && leads_to(named, host);
+    curl_free(named);
+    return same;
 }

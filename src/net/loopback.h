@@ -13,4 +13,8 @@ bool loopback_is_host(struct td_str host);
  * not a URL. */
 bool loopback_is_url(struct td_str url);
 
+/* Whether this URL, with its port or its scheme's, leads to a server of this machine that listens
+ * on `host` (as in "127.0.0.1", "::", "localhost"; "" = any address) and `port`. */
+bool loopback_is_url_of(struct td_str url, const char *host, uint16_t port);
+
 #endif

@@ -204,10 +204,9 @@ def test_init_writes_a_file_that_serves():
         if expected[-1][1]:
             equal(values["budgets"][0]["usd_per_day"], expected[-1][1])
         if "-m" in arguments:
-            equal(
-                (values["engine"]["model"], values["server"]["api_keys_env"]),
-                ('a"b.gguf', "TANDEM_KEYS"),
-            )
+            equal(values["engine"]["model"], 'a"b.gguf')
+            equal(values["server"], {"listen": "0.0.0.0:8080"})
+            assert f"tandem keys add --operator NAME --config {path}" in out.decode(), out
         code, _, err = run("policy", "check", path, env=clean_environment())
         equal(code, 0, err)
 

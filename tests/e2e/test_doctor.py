@@ -2,6 +2,7 @@
 """tandem doctor fails on what would fail, says what to do about each, and fits the terminal."""
 
 import json
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -119,6 +120,45 @@ def test_a_ladder_whose_middle_nobody_judges_fails():
     none = ", gates: {g2: {tokens: 0}, g3: {confidence_min: 0}}"
     one = failure("route auto", "tiers:\n" + tiers + route % none, "--offline")
     assert "c is asked only when all before it fail" in one["text"], one
+
+
+@case
+def test_a_tier_at_the_servers_own_address_fails_and_does_not_start():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    env = {"OPENAI_API_KEY": "sk-1", "TANDEM_LISTEN": f"127.0.0.1:{port}"}
+    for host in ("127.0.0.1", "localhost"):
+        url = f"http://{host}:{port}/v1"
+        one = failure("own address", "", "--offline", OPENAI_BASE_URL=url, **env)
+        assert url in one["text"] and "unset" in one["advice"], one
+        code, _, err = run("serve", env=clean_environment(OPENAI_BASE_URL=url, **env))
+        assert code == 1 and "come back" in err and "OPENAI_BASE_URL" in err, err
+    other = f"http://127.0.0.1:{port - 1}/v1"
+    code, found, text = look("", "--offline", OPENAI_BASE_URL=other, **env)
+    assert code == 0 and "own address" not in found, text
+
+
+@case
+def test_a_cloud_without_a_price_is_warned_of():
+    config = (
+        f"{LOCAL[:-2]}, {{name: cloud, kind: openai, model: m, api_key_env: KEY, "
+        "base_url: 'https://cloud.example/v1'%s}]\n"
+    )
+    code, found, text = look(config % "", "--offline", KEY="sk-1")
+    equal((code, found["price of cloud"][0]["status"]), (0, "warn"), text)
+    priced = config % ", price: {input_usd_per_mtok: 0.1, output_usd_per_mtok: 0.5}"
+    code, found, text = look(priced, "--offline", KEY="sk-1")
+    assert code == 0 and "price of cloud" not in found, text
+
+
+@case
+def test_a_variable_for_keys_that_holds_none_fails_as_the_start_does():
+    config = "server: {listen: '0.0.0.0:0', api_keys_env: SHOP_KEYS}\n" + LOCAL
+    one = failure("keys", config, "--offline")
+    assert "SHOP_KEYS" in one["text"] and "does not start" in one["advice"], one
+    code, found, text = look(config, "--offline", SHOP_KEYS="sk-1")
+    assert code == 0 and "keys" not in found, text
 
 
 @case

@@ -218,9 +218,43 @@ static void test_each_answers_head_counts_alone_and_the_stronger_mark_stays(void
     CHECK(!read_lines("X-Linked-ETag: " DIGITS "g\r\n").sha256[0]);
 }
 
+static void test_a_servers_own_address_is_known(void)
+{
+    static const struct {
+        const char *url, *host;
+        uint16_t port;
+        bool own;
+    } cases[] = {
+        {"http://127.0.0.1:8080/v1", "127.0.0.1", 8080, true},
+        {"http://localhost:8080/v1", "127.0.0.1", 8080, true},
+        {"http://127.0.0.1:8080/v1", "0.0.0.0", 8080, true},
+        {"http://127.0.0.1:8080/v1", "localhost", 8080, true},
+        {"http://[::1]:8080", "::1", 8080, true},
+        {"http://[::1]:8080", "::", 8080, true},
+        {"http://localhost", "127.0.0.1", 80, true},
+        {"https://localhost", "127.0.0.1", 443, true},
+        {"http://127.0.0.1:8081/v1", "127.0.0.1", 8080, false},
+        {"http://127.0.0.2:8080/v1", "127.0.0.1", 8080, false},
+        {"http://[::1]:8080", "127.0.0.1", 8080, false},
+        {"http://127.0.0.1:8080", "::1", 8080, false},
+        {"http://127.0.0.1:8080", "10.0.0.1", 8080, false},
+        {"http://localhost:8080", "10.0.0.1", 8080, false},
+        {"http://10.0.0.1:8080", "0.0.0.0", 8080, false},
+        {"http://127.0.0.1:0", "127.0.0.1", 0, false},
+        {"not a url", "127.0.0.1", 8080, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool own = loopback_is_url_of(str_from(cases[i].url), cases[i].host, cases[i].port);
+        CHECK(own == cases[i].own);
+        if (own != cases[i].own)
+            fprintf(stderr, "  '%s' of %s:%u\n", cases[i].url, cases[i].host, cases[i].port);
+    }
+}
+
 int main(void)
 {
     RUN(test_only_what_nobody_can_redirect_is_this_machine);
+    RUN(test_a_servers_own_address_is_known);
     RUN(test_each_failure_of_the_client_has_its_status);
     RUN(test_a_token_goes_to_its_own_server_over_https_and_nowhere_else);
     RUN(test_what_is_secret_in_an_address_is_not_shown);

@@ -35,7 +35,7 @@ enum td_status client_keys_check_address(const struct config *config, const char
                      address);
 }
 
-enum td_status client_keys_check_reach(const struct config *config, struct td_error *err)
+static enum td_status client_keys_check_reach(const struct config *config, struct td_error *err)
 {
     enum td_status status = TD_OK;
     for (size_t i = 0; i < config->server.address_count && status == TD_OK; i++) {
@@ -115,16 +115,33 @@ static enum td_status set_keys(struct runtime *runtime, struct auth *auth, bool 
     return status;
 }
 
+/* **Returns new** both, which are NULL where the configuration names none (secret_free). */
+static enum td_status read_sources(const struct config *config, struct secret **clients,
+                                   struct secret **operators, struct td_error *err)
+{
+    *operators = NULL;
+    enum td_status status = read_source("api_keys", config->server.api_keys_env,
+                                        config->server.api_keys_file, clients, err);
+    return status == TD_OK ? read_source("operator_keys", config->server.operator_keys_env,
+                                         config->server.operator_keys_file, operators, err)
+                           : status;
+}
+
+enum td_status client_keys_check(const struct config *config, struct td_error *err)
+{
+    struct secret *clients, *operators;
+    enum td_status status = read_sources(config, &clients, &operators, err);
+    secret_free(clients);
+    secret_free(operators);
+    return status == TD_OK ? client_keys_check_reach(config, err) : status;
+}
+
 enum td_status client_keys_read(struct runtime *runtime, struct auth **auth, struct td_error *err)
 {
     const struct config *config = runtime_config(runtime);
-    struct secret *clients = NULL, *operators = NULL;
+    struct secret *clients, *operators;
     bool first = !*auth;
-    enum td_status status = read_source("api_keys", config->server.api_keys_env,
-                                        config->server.api_keys_file, &clients, err);
-    if (status == TD_OK)
-        status = read_source("operator_keys", config->server.operator_keys_env,
-                             config->server.operator_keys_file, &operators, err);
+    enum td_status status = read_sources(config, &clients, &operators, err);
     struct auth_keys keys = {.clients = clients ? secret_reveal(clients) : (struct td_str){0},
                              .operators =
                                  operators ? secret_reveal(operators) : (struct td_str){0}};

@@ -9,12 +9,12 @@ struct auth;
 struct config;
 struct runtime;
 
-/* TD_DENIED: nobody needs a key, other machines can reach the server, and the configuration does
- * not say that this is wanted. */
-TD_MUST_CHECK enum td_status client_keys_check_reach(const struct config *config,
-                                                     struct td_error *err);
+/* Whether a server with this configuration would start. TD_INVALID: a variable or a file that it
+ * names has no key. TD_DENIED: nobody needs a key, other machines can reach the server, and the
+ * configuration does not say that this is wanted. */
+TD_MUST_CHECK enum td_status client_keys_check(const struct config *config, struct td_error *err);
 
-/* The same for an address that other machines reach. */
+/* The latter for an address that other machines reach. */
 TD_MUST_CHECK enum td_status client_keys_check_address(const struct config *config,
                                                        const char *address, struct td_error *err);
 

@@ -8,6 +8,8 @@
 #include "app/setup/process/client_keys.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/str.h"
+#include "net/loopback.h"
 #include "net/transport/address_set.h"
 #include "net/transport/listen.h"
 #include "net/transport/tls.h"
@@ -183,6 +185,37 @@ static enum td_status take_inherited(struct listeners *listeners, struct td_erro
     return status == TD_OK ? check_inherited(listeners, err) : status;
 }
 
+enum td_status listeners_check_tiers(const struct config *config, const char *host, uint16_t port,
+                                     struct td_error *err)
+{
+    for (size_t i = 0; i < config->tier_count; i++) {
+        const struct config_tier *tier = &config->tiers[i];
+        if (tier->base_url && loopback_is_url_of(str_from(tier->base_url), host, port))
+            return error_set(err, TD_INVALID,
+                             "tier '%.60s' is at this server's own address, %.200s: each question "
+                             "would come back to it. If OPENAI_BASE_URL or another variable is "
+                             "meant for a program of yours, unset it where this server starts; "
+                             "or give one of the two another port",
+                             tier->name, tier->base_url);
+    }
+    return TD_OK;
+}
+
+static enum td_status check_tiers(const struct listeners *listeners, struct td_error *err)
+{
+    enum td_status status = TD_OK;
+    char name[LISTEN_NAME_BYTES];
+    for (size_t i = 0; i < listeners->count && status == TD_OK; i++) {
+        const struct place *place = &listeners->places[i];
+        const char *host = place->address                       ? place->address->host
+                           : listen_name(place->fd, name, NULL) ? name
+                                                                : NULL;
+        if (host)
+            status = listeners_check_tiers(listeners->config, host, place->port, err);
+    }
+    return status;
+}
+
 enum td_status listeners_open(const struct config *config, uint32_t worker_count,
                               struct listeners **out, struct td_error *err)
 {
@@ -199,7 +232,9 @@ enum td_status listeners_open(const struct config *config, uint32_t worker_count
     enum td_status status = open_tls(listeners, err);
     if (status == TD_OK)
         status = take_inherited(listeners, err);
-    return status == TD_OK && listeners->count == 0 ? open_configured(listeners, err) : status;
+    if (status == TD_OK && listeners->count == 0)
+        status = open_configured(listeners, err);
+    return status == TD_OK ? check_tiers(listeners, err) : status;
 }
 
 static int open_for_worker(struct listeners *listeners, struct place *place, struct td_error *err)

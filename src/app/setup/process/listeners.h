@@ -21,10 +21,16 @@ bool listeners_tls(const struct config *config, struct tls_files more[static TLS
 #define LISTENERS_EXPIRY_DAYS 21
 
 /* Makes sure that the server may listen there. worker_count: who will call listeners_take. A
- * configuration whose server strangers could use is refused, as client_keys_check_reach says it.
+ * configuration whose server strangers could use is refused, as client_keys_check_address says it.
  * **returns new** (listeners_close). */
 TD_MUST_CHECK enum td_status listeners_open(const struct config *config, uint32_t worker_count,
                                             struct listeners **out, struct td_error *err);
+
+/* TD_INVALID: a tier has the address of this very server, so that each question would come back.
+ * It happens where OPENAI_BASE_URL is meant for a program that uses this server. */
+TD_MUST_CHECK enum td_status listeners_check_tiers(const struct config *config, const char *host,
+                                                   uint16_t port, struct td_error *err);
+
 /* A set of sockets for one more worker. The descriptors in *out are the caller's. */
 TD_MUST_CHECK enum td_status listeners_take(struct listeners *listeners,
                                             struct server_socket out[static LISTENERS_MAX],

@@ -220,9 +220,8 @@ static void write_file(const struct answers *answers, struct buf *out)
                             "tandem config show FILE\n\nserver:\n"));
     buf_printf(out, "  listen: %s\n", network ? "0.0.0.0:8080" : "127.0.0.1:8080");
     if (network)
-        buf_append_str(out, STR("  # Others can reach it, so it needs keys: this variable, or "
-                                "'tandem keys add'.\n"
-                                "  api_keys_env: TANDEM_KEYS\n"));
+        buf_append_str(out, STR("  # Others can reach it, so it does not start before it has keys: "
+                                "'tandem keys add'.\n"));
     write_engine(answers, out);
     write_tiers(answers, out);
     write_routes(answers, out);
@@ -299,7 +298,7 @@ static void say_what_next(const char *file, const struct answers *answers)
     if (key && (!value || !*value))
         printf("  export %s=...\n", key);
     if (strcmp(answers->listen, "network") == 0)
-        printf("  export TANDEM_KEYS=...\n");
+        printf("  tandem keys add --operator NAME --config %s\n", file);
     printf("  tandem doctor --config %s\n  tandem serve --config %s\n", file, file);
 }
 

@@ -233,11 +233,21 @@ static void check_port(struct doctor *doctor)
 {
     const struct config *config = doctor->config;
     struct td_error err = {0};
-    if (client_keys_check_reach(config, &err) != TD_OK)
-        doctor_add(doctor, "keys", HEALTH_FAIL, "set client keys, or say that everybody may come",
+    enum td_status status = client_keys_check(config, &err);
+    if (status != TD_OK)
+        doctor_add(doctor, "keys", HEALTH_FAIL,
+                   status == TD_DENIED ? "set client keys, or say that everybody may come"
+                                       : "the server does not start without it",
                    "%s", err.message);
-    for (size_t i = 0; i < config->server.address_count; i++)
-        check_address(doctor, &config->server.addresses[i]);
+    for (size_t i = 0; i < config->server.address_count; i++) {
+        const struct config_listen *address = &config->server.addresses[i];
+        struct td_error own = {0};
+        check_address(doctor, address);
+        if (address->host &&
+            listeners_check_tiers(config, address->host, address->port, &own) != TD_OK)
+            doctor_add(doctor, "own address", HEALTH_FAIL, "unset the variable, or change base_url",
+                       "%s", own.message);
+    }
 }
 
 void doctor_check_machine(struct doctor *doctor)

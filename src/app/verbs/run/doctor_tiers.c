@@ -210,9 +210,24 @@ void doctor_check_routes(struct doctor *doctor)
     }
 }
 
+static void check_price(struct doctor *doctor, const struct config_tier *tier)
+{
+    char name[64];
+    snprintf(name, sizeof name, "price of %.50s", tier->name);
+    if (tier->place >= TD_PLACE_REGION && !(tier->input_usd_per_mtok > 0) &&
+        !(tier->output_usd_per_mtok > 0))
+        doctor_add(doctor, name, HEALTH_WARN,
+                   "write price into the tier; 'tandem models prices' shows what is known",
+                   "none is known: it counts as free, and no budget in USD ever ends");
+}
+
 void doctor_check_tiers(struct doctor *doctor)
 {
-    for (size_t i = 0; i < doctor->config->tier_count; i++)
-        if (doctor->config->tiers[i].kind >= CONFIG_TIER_SERVER)
-            check_tier(doctor, &doctor->config->tiers[i]);
+    for (size_t i = 0; i < doctor->config->tier_count; i++) {
+        const struct config_tier *tier = &doctor->config->tiers[i];
+        if (tier->kind < CONFIG_TIER_SERVER)
+            continue;
+        check_tier(doctor, tier);
+        check_price(doctor, tier);
+    }
 }
