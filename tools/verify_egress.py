@@ -213,8 +213,10 @@ def main() -> int:
     )
     parser.add_argument("file")
     parser.add_argument("key", nargs="?")
+    parser.add_argument("--key", dest="named_key")
     parser.add_argument("--head")
     asked = parser.parse_args()
+    asked.key = asked.named_key or asked.key
     try:
         kept = read_kept(open(asked.head, "rb"), asked.key) if asked.head else []
         if asked.head and not kept:

@@ -189,6 +189,9 @@ void ledger_reader_hurry(struct ledger_reader *reader, uint32_t answer_ms);
 TD_MUST_CHECK enum td_status ledger_reader_find(struct ledger_reader *reader, const char *tenant,
                                                 const char *id, struct json **out,
                                                 struct td_error *err);
+/* Makes the id of an answer ("chatcmpl-", "cmpl-", "msg_", "resp_") that of its exchange, which has
+ * the same 24 digits. Another text stays as it is. */
+void ledger_name_exchange(char *id);
 /* An array of such objects, newest first, without attempts, signals, reasons, prompt, answer. */
 TD_MUST_CHECK enum td_status ledger_reader_list(struct ledger_reader *reader, const char *tenant,
                                                 uint64_t since_wall_ms, size_t limit,

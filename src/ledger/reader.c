@@ -308,10 +308,28 @@ static enum td_status add_same_trace(struct ledger_reader *reader, const char *t
     return status;
 }
 
+void ledger_name_exchange(char *id)
+{
+    static const char *const answers[] = {"chatcmpl-", "cmpl-", "msg_", "resp_"};
+    const size_t len = strlen(id);
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        const size_t skip = strlen(answers[i]);
+        if (strncmp(id, answers[i], skip) != 0 || len - skip != 24 ||
+            strspn(id + skip, "0123456789abcdef") != 24)
+            continue;
+        memcpy(id, "ex_", 3);
+        memmove(id + 3, id + skip, 25);
+        return;
+    }
+}
+
 static enum td_status find_locked(struct ledger_reader *reader, const char *tenant, const char *id,
                                   struct json **out, struct td_error *err)
 {
-    struct db_statement *statement = prepare_find(reader, tenant, id);
+    char name[ID_BYTES_MAX + 1];
+    snprintf(name, sizeof name, "%s", id);
+    ledger_name_exchange(name);
+    struct db_statement *statement = prepare_find(reader, tenant, name);
     int code = statement ? db_step(statement) : DB_FAILED;
     if (code == DB_DONE && strcmp(id, "last") != 0) {
         db_end(statement);
@@ -330,7 +348,7 @@ static enum td_status find_locked(struct ledger_reader *reader, const char *tena
     } else {
         *out = row_object(statement, exchange_columns, DETAIL_COUNT);
         int64_t seq = db_int(statement, DETAIL_COUNT);
-        bool exact = strcmp(id, db_text(statement, 0)) == 0;
+        bool exact = strcmp(name, db_text(statement, 0)) == 0;
         code = exact ? DB_DONE : db_step(statement); /* whether there is another */
         if (*out == NULL)
             status = error_set(err, TD_NO_MEMORY, "no memory for exchange %s", id);

@@ -78,8 +78,23 @@ def test_a_key_is_shown_once_and_kept_as_a_hash():
             equal(file.stat().st_mode & 0o077, 0, str(file))
         code, out, err = run("keys", "add", "lab", env=clean_environment(**store.environment))
         equal(code, 0, err)
-        equal(len(SECRET.findall(out.decode())), 1)
-        assert "cannot be shown again" in out.decode() and "--operator" in err, (out, err)
+        assert SECRET.fullmatch(out.decode().removesuffix("\n")), out  # a pipe gets nothing else
+        assert "cannot be shown again" in err and "--operator" in err, err
+
+
+@case
+def test_a_key_that_is_not_taken_is_explained():
+    with Store() as store:
+        store.add("shop")
+        with store.serve() as tandem:
+            for key, words in (
+                (None, "needs an API key"),
+                ("sk-wrong", "does not take this API key"),
+                ("key 'shop'\nsk-tandem-1", "TANDEM_API_KEY must be a key and nothing else"),
+            ):
+                env = clean_environment(TANDEM_API_KEY=key, **store.environment)
+                code, _, err = run("ps", "--url", tandem.url, env=env)
+                assert code == 1 and words in err, (key, err)
 
 
 @case

@@ -105,11 +105,12 @@ static void watch_answer(struct api *api, const struct json *exchange, double sc
 
 static void found(struct api *api, struct http_request *request, struct json *value, void *ctx)
 {
-    const struct feedback *feedback = ctx;
+    struct feedback *feedback = ctx;
     struct fault fault;
     struct td_error err = {0};
     const char *id = json_cstr(json_get(value, "id"));
     enum td_status status = TD_NOT_FOUND;
+    ledger_name_exchange(feedback->id); /* a client has the answer's id at hand */
     if (id && strcmp(id, feedback->id) == 0) {
         bool keep = !api->host->zero_retention &&
                     !json_bool(json_get(json_get(value, "signals"), "zero_retention"), false);

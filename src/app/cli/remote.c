@@ -100,6 +100,8 @@ static enum td_status judge(struct call *call, struct td_error *err)
     const char *message = NULL;
     if (json_parse(buf_view(call->request->answer), &body, &ignored) == TD_OK)
         message = json_cstr(json_get(json_get(body, "error"), "message"));
+    if (body && !message)
+        message = json_cstr(json_get(body, "error")); /* as Ollama's API says it */
     enum td_status status = call->code == 404 ? TD_NOT_FOUND : TD_UNAVAILABLE;
     error_set(err, status, "%s answered %d: %s%s", call->request->base, call->code,
               message ? message : "no reason given",
@@ -212,6 +214,11 @@ enum td_status remote_call(const struct remote_request *request, struct td_error
     if (status == TD_OK)
         status = client_new(call.loop, &client, err);
     struct td_str bearer = key ? secret_reveal(key) : STR("");
+    for (size_t i = 0; status == TD_OK && i < bearer.len; i++)
+        if (bearer.data[i] <= ' ' || bearer.data[i] > '~')
+            status = error_set(err, TD_INVALID,
+                               "TANDEM_API_KEY must be a key and nothing else: it "
+                               "has a space or a line break");
     if (key && bearer.len < sizeof authorization - 32)
         snprintf(authorization, sizeof authorization, "Authorization: Bearer " STR_FMT,
                  STR_ARG(bearer));

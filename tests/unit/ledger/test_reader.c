@@ -412,8 +412,32 @@ static void test_nothing_of_the_callers_is_read_after_it_was_put(void)
     ledger_reader_close(reader);
 }
 
+static void test_an_answers_id_names_its_exchange(void)
+{
+    static const char *const cases[][2] = {
+        {"chatcmpl-0123456789abcdef01234567", "ex_0123456789abcdef01234567"},
+        {"cmpl-0123456789abcdef01234567", "ex_0123456789abcdef01234567"},
+        {"msg_0123456789abcdef01234567", "ex_0123456789abcdef01234567"},
+        {"resp_0123456789abcdef01234567", "ex_0123456789abcdef01234567"},
+        {"ex_0123456789abcdef01234567", "ex_0123456789abcdef01234567"},
+        {"msg_0123456789abcdef0123456", "msg_0123456789abcdef0123456"},
+        {"msg_0123456789abcdef012345678", "msg_0123456789abcdef012345678"},
+        {"msg_0123456789ABCDEF01234567", "msg_0123456789ABCDEF01234567"},
+        {"chatcmpl-", "chatcmpl-"},
+        {"last", "last"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char id[64];
+        snprintf(id, sizeof id, "%s", cases[i][0]);
+        ledger_name_exchange(id);
+        CHECK(strcmp(id, cases[i][1]) == 0);
+    }
+}
+
 int main(void)
 {
+    RUN(test_an_answers_id_names_its_exchange);
     fixture_begin();
     log_set_level(LOG_LEVEL_OFF);
     RUN(test_ids_are_found_whole_by_unique_prefix_and_as_last);

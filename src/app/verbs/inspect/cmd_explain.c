@@ -56,8 +56,8 @@ static int cmd_explain(int argc, char **argv)
         .arguments = "[ID|last]",
         .summary = "Shows why a request was answered where it was: the tiers that were tried, the "
                    "reasons, the confidence and the cost. ID is the exchange's id or a unique "
-                   "beginning of it, or a trace or request id; without one the last exchange is "
-                   "explained.",
+                   "beginning of it, the answer's, or a trace or request id; without one the last "
+                   "exchange is explained.",
         OPTION_TABLE(options),
         .positional_max = 1,
     };

@@ -326,7 +326,10 @@ static bool print_text(struct td_str text, bool json, struct json *object)
 {
     if (!json) {
         json_free(object);
-        return command_print(text) && fflush(stdout) == 0;
+        bool printed = command_print(text);
+        if (isatty(STDOUT_FILENO) && text.len && text.data[text.len - 1] != '\n')
+            putchar('\n'); /* a file or a pipe gets the very bytes */
+        return printed && fflush(stdout) == 0;
     }
     json_put(object, "text", json_new_text(text));
     return command_print_json(object);

@@ -10,6 +10,7 @@
 #include "base/json.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 static enum td_status name_tiers(struct key_command *command, struct td_error *err)
 {
@@ -56,10 +57,14 @@ int key_command_print(const struct key_command *command, const char *verb,
     struct td_error err = {0};
     struct json *object;
     if (!as_json) {
-        printf("key '%s' (id %s) %s\n", key->name, key->id, words);
+        /* A pipe or a file gets the key alone, so that $(tandem keys add NAME) is one. */
+        bool alone = text && !isatty(STDOUT_FILENO);
+        fprintf(alone ? stderr : stdout, "key '%s' (id %s) %s\n", key->name, key->id, words);
         if (text)
-            printf("\n  %s\n\nIt is shown this once, and cannot be shown again: keep it now.\n",
-                   text);
+            printf(alone ? "%s\n" : "\n  %s\n\n", text);
+        if (text)
+            fputs("It is shown this once, and cannot be shown again: keep it now.\n",
+                  alone ? stderr : stdout);
         return fflush(stdout) == 0 ? 0 : 1;
     }
     if (key_desk_show(&command->desk, key, text, &object, &err) != TD_OK)
