@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -18,8 +17,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from conversations import HARD, LABEL, environment, state
+from masks import masked
 from model_hub import Blob, Folder, Hub
-from screen import Screen, flat
+from screen import Screen
 from scripted_cloud import Script, ScriptedCloud
 from tandem import BINARY, NANO, ROOT
 
@@ -29,31 +29,6 @@ POEM = (
     "nobody reads twice."
 )
 PASTED = "Translate this, please:\n\n  Guten Morgen, 世界.\n  Wie geht es dir?"
-
-MASKS = (
-    (r"\d+(\.\d+)? ms", "N ms"),
-    (r"\d+\.\d+ USD", "N USD"),
-    (r"\d+ bytes", "N bytes"),
-    (r"confidence \d\.\d+", "confidence N"),
-    (r"probability \d\.\d+", "probability N"),
-    (r"\d+ prompt and \d+ answer tokens", "N prompt and N answer tokens"),
-    (r"ex_[0-9a-f ]{24,26}", "ex_ID "),
-    (r"\b\d{4}-\d\d-\d\dT[\d:. ]+Z", "TIME"),
-    (r"Trace [0-9a-f ]{32,34}", "Trace ID"),
-    (r"policy [0-9a-f]{16}", "policy ID"),
-    (r"Tandem \d+\.\d+\.\d+", "Tandem VERSION"),
-    (r"(\d+\.\d+ ){5}\d+\.\d+", "TIMES"),
-    (r"pulling tiny.*", "BAR"),
-    (r"\S*/tandem-(models|chat)-\w+", "FOLDER"),
-    (r" +([,.;)\]])", r"\1"),
-)
-
-
-def masked(text: str) -> str:
-    text = flat(text)
-    for pattern, name in MASKS:
-        text = re.sub(pattern, name, text)
-    return flat(text)
 
 
 class Session:
@@ -204,13 +179,9 @@ def test_ask_in_pipes_is_as_recorded():
     session.compare("ask")
 
 
-def shell(
-    session: Session, lines: Sequence[tuple[ScriptedCloud | None, str]], **files: str
-) -> None:
-    """Lines for a shell, in a folder that has these files and the program."""
+def shell(session: Session, lines: Sequence[tuple[ScriptedCloud | None, str]]) -> None:
+    """Lines for a shell, in a folder that has the program."""
     with state() as folder:
-        for name, text in files.items():
-            (folder / f"{name}.yaml").write_text(text)
         (folder / "tandem").symlink_to(Path(BINARY).resolve())
         for behind, line in lines:
             env = environment(folder / "state", behind)
@@ -227,6 +198,25 @@ def shell(
             session.frames.append((f"$ {line}", done.stdout))
 
 
+def in_terminals(
+    name: str, title: str, lines: Sequence[tuple[ScriptedCloud | None, str]], **files: str
+) -> None:
+    """The same on screens of two sizes, each line on a screen of its own; cloud as for shell()."""
+    for columns, rows in ((80, 24), (120, 40)):
+        session = Session(f"{title} ({columns} columns, {rows} rows)")
+        with state() as folder:
+            for file, text in files.items():
+                (folder / f"{file}.yaml").write_text(text)
+            (folder / "tandem").symlink_to(Path(BINARY).resolve())
+            for behind, line in lines:
+                env = environment(folder / "state", behind)
+                command = f"cd {folder}; PATH={folder}:$PATH; {line}"
+                with Screen(["sh", "-c", command], env, columns, rows) as screen:
+                    screen.ended()
+                    session.frames.append((f"$ {line}", screen.text(scrolled=True)))
+        session.compare(f"{name}-{columns}x{rows}")
+
+
 @case
 def test_a_doctor_with_three_faults_is_as_recorded():
     config = """\
@@ -237,25 +227,22 @@ tiers:
 webhooks:
   - {name: shop, url: "https://shop.example.com/tandem", secret_env: SHOP_SECRET}
 """
-    session = Session("A doctor that finds three faults")
     faults = "awk '/^[a-z]/ {f = /^fail/} f'"
     line = f'tandem doctor -c tandem.yaml > all; echo "exit status $?"; {faults} all'
-    shell(session, [(None, line)], tandem=config)
-    session.compare("doctor")
+    in_terminals("doctor", "A doctor that finds three faults", [(None, line)], tandem=config)
 
 
 @case
 def test_explanations_and_reports_are_as_recorded():
     cloud = ScriptedCloud(Script(text="Because bread was dear."))
-    session = Session("What happened, and what it cost")
     lines = (
         (cloud, f'tandem ask "{HARD}"'),
         (cloud, "tandem explain"),
         (cloud, f'tandem ask "{LABEL}"'),
         (cloud, "tandem report"),
+        (cloud, "tandem report --by tier"),
     )
-    shell(session, lines)
-    session.compare("explain-report")
+    in_terminals("explain-report", "What happened, and what it cost", lines)
 
 
 @case

@@ -5,13 +5,17 @@
 #include "app/cli/since_option.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/terminal/terminal.h"
+#include "app/terminal/word_wrap.h"
 #include "app/verbs/inspect/report_groups.h"
 #include "app/verbs/inspect/report_money.h"
 #include "base/json.h"
 #include "ledger/ledger.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static double member(const struct json *object, const char *name)
 {
@@ -163,6 +167,25 @@ static void print_report(const struct json *report, const char *since)
     print_shadows(json_get(report, "shadows"));
 }
 
+/* On a terminal, its lines are broken between words. glibc lets stdout be another stream for the
+ * while. */
+static bool show_report(const struct json *report, const char *since)
+{
+    char *words = NULL;
+    size_t size = 0;
+    FILE *const terminal = stdout, *const memory = open_memstream(&words, &size);
+    if (!memory)
+        return false;
+    stdout = memory;
+    print_report(report, since);
+    stdout = terminal;
+    bool whole = fclose(memory) == 0;
+    if (whole)
+        word_wrap_print(stdout, terminal_columns(STDOUT_FILENO), (struct td_str){words, size});
+    free(words);
+    return whole;
+}
+
 /* --by: as a number. */
 static bool take_by(void *ctx, const char *text)
 {
@@ -222,7 +245,7 @@ static int cmd_report(int argc, char **argv)
     else if (status == TD_OK && by != LEDGER_BY_COUNT)
         report_groups_print(report, since.text);
     else if (status == TD_OK)
-        print_report(report, since.text);
+        printed = show_report(report, since.text);
     if (!json)
         json_free(report);
     ledger_reader_close(reader);
