@@ -111,6 +111,14 @@ def test_variables_reach_every_kind_of_key():
 
 
 @case
+def test_a_variable_reaches_a_section_whose_keys_are_comments():
+    path = written("comments.yaml", "engine:\n  # model: m\ntiers: [{name: a, kind: local}]\n")
+    text = shown(path, TANDEM_ENGINE__THREADS="3")
+    equal(read_yaml(text)["engine"]["threads"], 3)
+    equal(origins(text)["threads"], "TANDEM_ENGINE__THREADS")
+
+
+@case
 def test_a_variable_that_names_no_key_is_refused():
     wrong = {
         "TANDEM_SERVR__LISTEN": "did you mean 'server'",

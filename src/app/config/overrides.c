@@ -68,6 +68,9 @@ static struct yaml_node *member(const struct override *override, struct yaml_nod
         node->key_line = 1;
         append(map, node);
     }
+    /* A section in which all keys are commented out. */
+    if (node && node->kind == YAML_SCALAR && node->text_len == 0 && !node->quoted)
+        node->kind = kind;
     if (!node || node->kind == kind || kind == YAML_SCALAR)
         return node;
     config_mistakes_add(override->source->mistakes, "%s: %s has no keys in the file",
