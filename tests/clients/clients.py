@@ -4,6 +4,7 @@ There are two places. `light` are the packages of package.json and requirements.
 test` installs. `frameworks` (frameworks/: 500 MB) are fetched only by `make bench-clients`. Every
 version is pinned with its hash. The agents are in test_agents.py."""
 
+import fcntl
 import hashlib
 import json
 import re
@@ -126,15 +127,22 @@ def install_python(place: str = "light", install: bool = True) -> None:
         return
     if not install:
         raise Missing(f"{pinned.relative_to(ROOT)} is not installed")
-    shutil.rmtree(environment, ignore_errors=True)
-    if not ran([sys.executable, "-m", "venv", environment]):
+    with environment.with_suffix(".lock").open("w") as lock:  # several suites may come at once
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not mark.exists() or mark.read_text() != digest:
+            make_environment(place, pinned)
+            mark.write_text(digest)
+
+
+def make_environment(place: str, pinned: Path) -> None:
+    shutil.rmtree(ENVIRONMENTS[place], ignore_errors=True)
+    if not ran([sys.executable, "-m", "venv", ENVIRONMENTS[place]]):
         raise Missing("no python3-venv")
     # The list is complete. With the needs of packages pip asks for pins of "google-auth[requests]",
     # which has none of its own.
     pip = [interpreter(place), "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
     if not ran([*pip, "-r", pinned]):
         raise Missing(f"{pinned.relative_to(ROOT)} cannot be installed: no registry answers")
-    mark.write_text(digest)
 
 
 def install_node(folder: Path = HERE, install: bool = True) -> None:
