@@ -255,6 +255,26 @@ static void bench_elements(const struct kernels *kernels)
     }
 }
 
+/* A step of the states of a Mamba-2 layer: 64 heads of 64 rows of 128, as in a model of 3B. They
+ * are 2 MiB, which are read and written. */
+static void bench_ssm(const struct kernels *kernels)
+{
+    enum { HEADS = 64, HEAD = 64, SIZE = 128, TIMES = 20 };
+    static float state[HEADS][HEAD * SIZE], x[HEAD], y[HEAD], b[SIZE], c[SIZE];
+    double seconds[RUNS];
+    for (int i = 0; i < SIZE; i++)
+        b[i] = c[i] = x[i % HEAD] = (float)(i % 13) * 0.1f;
+    for (int run = 0; run < RUNS; run++) {
+        double start = now_s();
+        for (int i = 0; i < TIMES * HEADS; i++) {
+            const struct ssm_task task = {state[i % HEADS], HEAD, SIZE, x, b, c, 0.9f, 0.1f, y};
+            kernels->ssm_step(&task);
+        }
+        seconds[run] = (now_s() - start) / TIMES;
+    }
+    printf("%-7s ssm step of a layer: %.0f us\n", kernels->name, median(seconds) * 1e6);
+}
+
 int main(int argc, char **argv)
 {
     static const enum td_cpu variants[] = {TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512, TD_CPU_NEON};
@@ -278,6 +298,7 @@ int main(int argc, char **argv)
         }
         bench_attend(kernels, weights, TD_KV_F16, 4, 50.0f);
         bench_elements(kernels);
+        bench_ssm(kernels);
     }
     free(weights);
     return 0;

@@ -109,6 +109,18 @@ struct attend_task {
     float *sums; /* [rows, kv_value_columns]: sums of exp(score - maximum) * value */
 };
 
+/* One step of some rows of a Mamba-2 head, which share decay, dt, B and C (Dao & Gu 2024,
+ * Transformers are SSMs, eq. 1 with the scalar A of section 5): for each row r
+ *   state[r] = decay * state[r] + (dt * x[r]) * b, y[r] = state[r] . c */
+struct ssm_task {
+    float *state; /* [rows, size] */
+    size_t rows, size;
+    const float *x;     /* [rows] */
+    const float *b, *c; /* [size] */
+    float decay, dt;
+    float *y; /* [rows]; may be x */
+};
+
 /* With 64 a vocabulary has several hundred blocks, more than a usual top-k. */
 #define LOGIT_BLOCK 64u
 
@@ -165,6 +177,8 @@ struct kernels {
     /* Rotates one head by the angles of one position (RoFormer, Su et al. 2021, eq. 34). cos_sin
      * holds n_rot/2 pairs (cos, sin). interleaved: pairs (2i, 2i+1); else (i, i + n_rot/2). */
     void (*rope)(float *head, const float *cos_sin, size_t n_rot, bool interleaved);
+
+    void (*ssm_step)(const struct ssm_task *task);
 
     /* Attention over pages of keys and values: see kv_page.h and struct attend_task. */
     void (*attend)(const struct attend_task *task);

@@ -30,6 +30,7 @@ extern const struct kernels kernels_neon;
     void scale_##isa(float *x, float factor, size_t n);                                          \
     void soft_cap_##isa(float *x, float cap, size_t n);                                          \
     void rope_##isa(float *head, const float *cos_sin, size_t n_rot, bool interleaved);          \
+    void ssm_step_##isa(const struct ssm_task *task);                                            \
     void attend_##isa(const struct attend_task *task);                                           \
     void kv_store_##isa(const float *key, const float *value, size_t head_size,                  \
                         enum td_kv_type kv_type, size_t at, void *keys, void *values);           \

@@ -192,6 +192,44 @@ void VARIANT(rope)(float *head, const float *cos_sin, size_t n_rot, bool interle
     }
 }
 
+/* Rows [row, row + count); several at a time share the loads of b and c. A row's result does not
+ * depend on the others. */
+SIMD_INLINE void ssm_rows(const struct ssm_task *task, size_t row, int count)
+{
+    size_t size = task->size, i = 0;
+    float *state = task->state + row * size;
+    vec decay = vec_set(task->decay), sums[4], added[4];
+    for (int r = 0; r < count; r++) {
+        sums[r] = vec_set(0);
+        added[r] = vec_set(task->dt * task->x[row + (size_t)r]);
+    }
+    for (; i + LANES <= size; i += LANES) {
+        vec b = vec_load(task->b + i), c = vec_load(task->c + i);
+        for (int r = 0; r < count; r++) {
+            float *at = state + (size_t)r * size + i;
+            vec v = vec_fma(added[r], b, vec_mul(decay, vec_load(at)));
+            vec_store(at, v);
+            sums[r] = vec_fma(v, c, sums[r]);
+        }
+    }
+    vec b = vec_load_part(task->b + i, size - i), c = vec_load_part(task->c + i, size - i);
+    for (int r = 0; r < count; r++) {
+        float *at = state + (size_t)r * size + i;
+        vec v = vec_fma(added[r], b, vec_mul(decay, vec_load_part(at, size - i)));
+        vec_store_part(at, v, size - i);
+        task->y[row + (size_t)r] = vec_sum(vec_fma(v, c, sums[r]));
+    }
+}
+
+void VARIANT(ssm_step)(const struct ssm_task *task)
+{
+    size_t row = 0;
+    for (; row + 4 <= task->rows; row += 4)
+        ssm_rows(task, row, 4);
+    for (; row < task->rows; row++)
+        ssm_rows(task, row, 1);
+}
+
 /* ---- logits ---------------------------------------------------------------------------------- */
 
 enum { STATS_BLOCK = 64 * LANES }; /* stays in the first-level cache; it is read twice */
@@ -359,6 +397,7 @@ const struct kernels VARIANT(kernels) = {
     .scale = VARIANT(scale),
     .soft_cap = VARIANT(soft_cap),
     .rope = VARIANT(rope),
+    .ssm_step = VARIANT(ssm_step),
     .attend = VARIANT(attend),
     .kv_store = VARIANT(kv_store),
     .kv_load = VARIANT(kv_load),

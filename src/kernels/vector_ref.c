@@ -137,6 +137,19 @@ void block_exp_sums_ref(const float *logits, size_t n, float max, float factor, 
     }
 }
 
+void ssm_step_ref(const struct ssm_task *task)
+{
+    for (size_t r = 0; r < task->rows; r++) {
+        float *state = task->state + r * task->size;
+        double sum = 0, added = (double)task->dt * (double)task->x[r];
+        for (size_t i = 0; i < task->size; i++) {
+            state[i] = (float)((double)task->decay * (double)state[i] + added * (double)task->b[i]);
+            sum += (double)state[i] * (double)task->c[i];
+        }
+        task->y[r] = (float)sum;
+    }
+}
+
 const struct kernels kernels_ref = {
     .name = "ref",
     .form_of = activation_form_of,
@@ -154,6 +167,7 @@ const struct kernels kernels_ref = {
     .scale = scale_ref,
     .soft_cap = soft_cap_ref,
     .rope = rope_ref,
+    .ssm_step = ssm_step_ref,
     .attend = attend_ref,
     .kv_store = kv_store_ref,
     .kv_load = kv_load_ref,

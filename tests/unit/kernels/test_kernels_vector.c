@@ -150,6 +150,57 @@ static void test_exact_gelu_agrees_over_the_whole_range(void)
     with_variants(check_exact_gelu);
 }
 
+/* A state has two roundings of its size; y is a sum of `size` products. */
+static void check_ssm_rows(const struct kernels *kernels, size_t rows, size_t size)
+{
+    size_t wrong = 0, count = rows * size;
+    float *state = random_row(count, 3), *x = random_row(rows, 5), *b = random_row(size, 2);
+    float *c = random_row(size, 2), *got = copy_row(state, count), *before = copy_row(state, count);
+    float *y = copy_row(x, rows);
+    struct ssm_task task = {.state = state,
+                            .rows = rows,
+                            .size = size,
+                            .x = x,
+                            .b = b,
+                            .c = c,
+                            .decay = 0.7f,
+                            .dt = 0.3f,
+                            .y = random_row(rows, 1)};
+    reference()->ssm_step(&task);
+    float *exact = task.y;
+    task.state = got;
+    task.x = task.y = y; /* in place */
+    kernels->ssm_step(&task);
+    for (size_t r = 0; r < rows; r++) {
+        double sum = 0;
+        for (size_t i = 0; i < size; i++) {
+            size_t at = r * size + i;
+            double parts = fabs(0.7 * (double)before[at]) + fabs(0.3 * (double)x[r] * (double)b[i]);
+            wrong += !near((double)got[at], (double)state[at], 4 * ULP * parts);
+            sum += parts * fabs((double)c[i]);
+        }
+        wrong += !near((double)y[r], (double)exact[r], (double)(size + 4) * ULP * sum);
+    }
+    CHECK(wrong == 0);
+    float *const rest[] = {state, x, b, c, got, before, y, exact};
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+        free(rest[i]);
+}
+
+static void check_ssm(const struct kernels *kernels)
+{
+    static const size_t rows[] = {1, 3, 4, 7, 64};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (size_t size = 1; size <= 70; size++)
+            check_ssm_rows(kernels, rows[r], size);
+    check_ssm_rows(kernels, 64, 128);
+}
+
+static void test_a_step_of_a_recurrent_state_agrees(void)
+{
+    with_variants(check_ssm);
+}
+
 /* exp 2e-7, then an addition, a division and a product. */
 static void check_silu(const struct kernels *kernels)
 {
@@ -425,6 +476,7 @@ static void test_logits_that_are_not_numbers_show_in_the_statistics(void)
 int main(void)
 {
     RUN(test_rms_norm_agrees_and_works_in_place);
+    RUN(test_a_step_of_a_recurrent_state_agrees);
     RUN(test_silu_agrees_over_the_whole_range);
     RUN(test_layer_norm_agrees_and_works_in_place);
     RUN(test_exact_gelu_agrees_over_the_whole_range);
