@@ -122,7 +122,8 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_session_new(const struct td_model *mod
 TD_PUBLIC void td_session_free(struct td_session *session);
 
 /* Number of positions (tokens) in the cache. Truncating forgets the positions from `count` on. It
- * does nothing when the cache holds no more than `count`. */
+ * does nothing when the cache holds no more than `count`. A model with Mamba-2 layers reads up to
+ * some hundred tokens before `count` again when the session goes on. */
 TD_PUBLIC uint32_t td_session_length(const struct td_session *session);
 TD_PUBLIC void td_session_truncate(struct td_session *session, uint32_t count);
 

@@ -1,8 +1,8 @@
-/* Any bytes as a saved session of a tiny model, whose layers all have attention or some of whose
- * layers are short convolutions. They are refused with words and without a change,
- * or restored, and then the session can run and be saved again. The first byte says how long the
- * session is and whether length and checksum are corrected, so that the code after these checks is
- * reached. */
+/* Any bytes as a saved session of a tiny model, whose layers all have attention, or some of whose
+ * layers are short convolutions or Mamba-2 layers. They are refused with words and without a
+ * change, or restored, and then the session can run and be saved again. The first byte says how
+ * long the session is and whether length and checksum are corrected, so that the code after these
+ * checks is reached. */
 #include "../unit/engine/architecture_model.h"
 #include "engine/session/session.h"
 #include "engine/session/session_file.h"
@@ -15,10 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void save_again(const struct td_session *session)
 {
     size_t bytes, count = td_session_length(session);
-    uint8_t *out = malloc((size_t)session_file_bytes(&session->sequence, (uint32_t)count));
+    uint8_t *out = malloc((size_t)session_file_bytes(&session->sequence, 0, (uint32_t)count));
     if (out == NULL)
         abort();
-    bytes = (size_t)session_file_bytes(&session->sequence, (uint32_t)count);
+    bytes = (size_t)session_file_bytes(&session->sequence, 0, (uint32_t)count);
     if (td_session_export(session, 0, (uint32_t)count, out, bytes, &bytes, NULL) != TD_OK)
         abort();
     free(out);
@@ -26,18 +26,18 @@ static void save_again(const struct td_session *session)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct td_session *sessions[2];
+    static struct td_session *sessions[3];
     static const int32_t begin[] = {5, 6, 7};
     struct td_error err = {0};
-    bool conv = size && data[0] & 4;
-    struct td_session *session = sessions[conv];
+    int kind = size == 0 ? 0 : data[0] & 8 ? 2 : data[0] >> 2 & 1;
+    struct td_session *session = sessions[kind];
     if (session == NULL) {
         const struct td_session_options options = {.context_tokens = 100, .thread_count = 1};
-        struct spec spec = usual_spec("lfm2");
-        const struct td_model *model = conv ? make(&spec, TD_CPU_AUTO, &err) : tiny_model(1);
+        struct spec spec = usual_spec(kind == 2 ? "granitehybrid" : "lfm2");
+        const struct td_model *model = kind ? make(&spec, TD_CPU_AUTO, &err) : tiny_model(1);
         if (model == NULL || td_session_new(model, &options, &session, &err) != TD_OK)
             abort();
-        sessions[conv] = session;
+        sessions[kind] = session;
     }
     if (size == 0)
         return 0;

@@ -48,6 +48,34 @@ YARN = {
     "original_max_position_embeddings": 32,
     "truncate": False,
 }
+GRANITE = {
+    "embedding_multiplier": 3.0,
+    "residual_multiplier": 0.5,
+    "attention_multiplier": 0.2,
+    "logits_scaling": 4.0,
+}
+GRANITE_KEYS = {
+    "embedding_scale": 3.0,
+    "residual_scale": 0.5,
+    "attention.scale": 0.2,
+    "logit_scale": 4.0,
+}
+INNER, SSM_HEADS, STATE, CONV = 2 * WIDE, 4, 12, 4
+MAMBA = {
+    "mamba_expand": 2,
+    "mamba_n_heads": SSM_HEADS,
+    "mamba_n_groups": 1,
+    "mamba_d_state": STATE,
+    "mamba_d_conv": CONV,
+    "mamba_chunk_size": 8,
+}
+SSM_KEYS = {
+    "ssm.conv_kernel": CONV,
+    "ssm.state_size": STATE,
+    "ssm.inner_size": INNER,
+    "ssm.time_step_rank": SSM_HEADS,
+    "ssm.group_count": 1,
+}
 # name of the case: architecture, class, options, layers, more keys of the file
 CASES = {
     "olmo2": ("olmo2", hf.Olmo2Config, {}, 2, {}),
@@ -79,20 +107,9 @@ CASES = {
     "granitemoe": (
         "granitemoe",
         hf.GraniteMoeConfig,
-        MOE
-        | {
-            "embedding_multiplier": 3.0,
-            "residual_multiplier": 0.5,
-            "attention_multiplier": 0.2,
-            "logits_scaling": 4.0,
-        },
+        MOE | GRANITE,
         2,
-        {
-            "embedding_scale": 3.0,
-            "residual_scale": 0.5,
-            "attention.scale": 0.2,
-            "logit_scale": 4.0,
-        },
+        GRANITE_KEYS,
     ),
     "gpt-oss": (
         "gpt-oss",
@@ -167,12 +184,82 @@ CASES = {
             "expert_gating_func": 2,
         },
     ),
+    "granitemoe-shared": (
+        "granitemoe",
+        hf.GraniteMoeSharedConfig,
+        MOE | GRANITE | {"shared_intermediate_size": FFN // 2},
+        2,
+        GRANITE_KEYS | {"expert_shared_feed_forward_length": FFN // 2},
+    ),
+    # Granite 4.0 H Micro has no experts and no rope; Tiny has experts; Bamba has rope.
+    "granitehybrid": (
+        "granitehybrid",
+        hf.GraniteMoeHybridConfig,
+        GRANITE
+        | MAMBA
+        | {
+            "layer_types": ["linear_attention", "full_attention", "linear_attention"],
+            "num_local_experts": 0,
+            "shared_intermediate_size": FFN,
+        },
+        3,
+        GRANITE_KEYS
+        | SSM_KEYS
+        | {
+            "attention.head_count_kv": [0, KV_HEADS, 0],
+            "expert_shared_feed_forward_length": FFN,
+            "rope.scaling.finetuned": False,
+        },
+    ),
+    "granitehybrid-moe": (
+        "granitehybrid",
+        hf.GraniteMoeHybridConfig,
+        MOE
+        | GRANITE
+        | MAMBA
+        | {
+            "layer_types": ["linear_attention", "full_attention", "linear_attention"],
+            "shared_intermediate_size": FFN // 2,
+            "mamba_n_groups": 2,
+            "position_embedding_type": "rope",
+            "rope_parameters": {"rope_type": "default", "rope_theta": BASE},
+        },
+        3,
+        GRANITE_KEYS
+        | SSM_KEYS
+        | {
+            "attention.head_count_kv": [0, KV_HEADS, 0],
+            "expert_shared_feed_forward_length": FFN // 2,
+            "ssm.group_count": 2,
+        },
+    ),
+    "nemotron_h": (
+        "nemotron_h",
+        hf.NemotronHConfig,
+        {
+            "layers_block_type": ["linear_attention", "mlp", "full_attention", "mlp"],
+            "layer_norm_epsilon": EPSILON,
+            "mamba_num_heads": SSM_HEADS,
+            "mamba_head_dim": INNER // SSM_HEADS,
+            "n_groups": 2,
+            "ssm_state_size": STATE,
+            "conv_kernel": CONV,
+            "chunk_size": 8,
+        },
+        4,
+        SSM_KEYS
+        | {
+            "attention.head_count_kv": [0, 0, KV_HEADS, 0],
+            "feed_forward_length": [0, FFN, 0, FFN],
+            "ssm.group_count": 2,
+        },
+    ),
     "llama-pruned": ("llama", hf.LlamaConfig, {}, 3, {}),
     "deci": ("deci", hf.LlamaConfig, {}, 4, {}),
     # OpenELM's own code is not in transformers; its layers compute what Qwen 3's do.
     "openelm": ("openelm", hf.Qwen3Config, {"tie_word_embeddings": True}, 3, {}),
 }
-PERMUTED = {"llama", "granitemoe", "deci"}
+PERMUTED = {"llama", "granitemoe", "granitehybrid", "deci"}
 # Heads, key-value heads and feed-forward size of each layer. No key-value heads: one matrix in
 # place of the attention; no heads: nothing in its place.
 PRUNED = {
@@ -182,8 +269,11 @@ PRUNED = {
 }
 # The architectures whose heads in transformers are always hidden_size / num_attention_heads.
 NARROW = {"stablelm", "lfm2", "lfm2moe"}
+# The layers that are Mamba-2 layers, and their groups.
+SSM = {"granitehybrid": ((0, 2), 1), "granitehybrid-moe": ((0, 2), 2), "nemotron_h": ((0,), 2)}
 SHORT_CONV = {"lfm2", "lfm2moe"}
-EXPERT_ARCHS = {"mixtral", "granitemoe", "gpt-oss", "lfm2moe"}
+SHARED = {"granitemoe-shared", "granitehybrid-moe"}
+EXPERT_ARCHS = {"mixtral", "granitemoe", "gpt-oss", "lfm2moe"} | SHARED
 END_NORM = dict.fromkeys(SHORT_CONV, "token_embd_norm.weight")
 LFM2_NAMES = {
     "attn_norm.weight": "operator_norm.weight",
@@ -231,10 +321,11 @@ def tensors(case, layers):
         def matrix(name, out, cols, blk=blk):
             rows.append((f"{blk}{name}.weight", (out, cols), 0.4, 0.0))
 
+        mlp = arch == "nemotron_h" and layer % 2 == 1
         if case not in NO_PRE_NORMS:
             if heads:
                 norm("attn_norm")
-            if ffn:
+            if ffn and arch != "nemotron_h":
                 norm("post_attention_norm" if arch in ("gpt-oss", "seed_oss") else "ffn_norm")
         if case in NO_PRE_NORMS or arch == "glm4":
             norm("post_attention_norm")
@@ -246,15 +337,27 @@ def tensors(case, layers):
             matrix("shortconv.in_proj", 3 * WIDE, WIDE)
             matrix("shortconv.out_proj", WIDE, WIDE)
             rows.append((f"{blk}shortconv.conv.weight", (WIDE, 3), 0.8, 0.2))
+        elif case in SSM and layer in SSM[case][0]:
+            groups = SSM[case][1]
+            channels = INNER + 2 * groups * STATE
+            matrix("ssm_in", INNER + channels + SSM_HEADS, WIDE)
+            matrix("ssm_out", WIDE, INNER)
+            rows.append((f"{blk}ssm_conv1d.weight", (channels, CONV), 0.5, 0.1))
+            rows.append((f"{blk}ssm_conv1d.bias", (channels,), 0.5, 0.0))
+            rows.append((f"{blk}ssm_dt.bias", (SSM_HEADS,), 1.0, 0.0))
+            rows.append((f"{blk}ssm_a", (SSM_HEADS, 1), 0.5, -0.7))
+            rows.append((f"{blk}ssm_d", (SSM_HEADS, 1), 0.5, 1.0))
+            rows.append((f"{blk}ssm_norm.weight", (groups, INNER // groups), 0.3, 1.0))
+            conv = True
         elif heads and not kv_heads:
             matrix("attn_output", WIDE, WIDE)
         elif arch in ("phi3", "openelm"):
             matrix("attn_qkv", q + 2 * kv, WIDE)
-        elif heads:
+        elif heads and not mlp:
             matrix("attn_q", q, WIDE)
             matrix("attn_k", kv, WIDE)
             matrix("attn_v", kv, WIDE)
-        if kv and not conv:
+        if kv and not conv and not mlp:
             matrix("attn_output", WIDE, q)
         if arch in ("olmo2", "exaone4", "hunyuan-dense", "openelm", *SHORT_CONV) and not conv:
             norm("attn_q_norm", q if arch == "olmo2" else head)
@@ -274,11 +377,19 @@ def tensors(case, layers):
                     rows.append((f"{blk}ffn_{name}_exps.bias", (EXPERTS, out), 0.5, 0.0))
             if arch == "gpt-oss":
                 rows.append((f"{blk}ffn_gate_inp.bias", (EXPERTS,), 0.5, 0.0))
+            if case in SHARED:
+                for name in ("gate", "up"):
+                    matrix(f"ffn_{name}_shexp", FFN // 2, WIDE)
+                matrix("ffn_down_shexp", WIDE, FFN // 2)
             if case == "lfm2moe":
                 rows.append((f"{blk}exp_probs_b.bias", (EXPERTS,), 0.5, 0.0))
         elif arch in ("phi3", "glm4"):
             matrix("ffn_up", 2 * FFN, WIDE)
             matrix("ffn_down", WIDE, FFN)
+        elif arch == "nemotron_h":
+            if mlp:
+                matrix("ffn_up", FFN, WIDE)
+                matrix("ffn_down", WIDE, FFN)
         elif ffn:
             matrix("ffn_gate", ffn, WIDE)
             matrix("ffn_up", ffn, WIDE)
@@ -364,6 +475,42 @@ def experts_state(case, layer, take):
     }
 
 
+def mamba_state(take, to, blk, weights):
+    if blk + "ssm_in.weight" not in weights:
+        return {}
+    return {
+        to + "in_proj.weight": take("ssm_in.weight"),
+        to + "out_proj.weight": take("ssm_out.weight"),
+        to + "conv1d.weight": take("ssm_conv1d.weight").unsqueeze(1),
+        to + "conv1d.bias": take("ssm_conv1d.bias"),
+        to + "dt_bias": take("ssm_dt.bias"),
+        to + "A_log": torch.log(-take("ssm_a").flatten()),
+        to + "D": take("ssm_d").flatten(),
+        to + "norm.weight": take("ssm_norm.weight").flatten(),
+    }
+
+
+def granite_state(take, to, blk, weights):
+    """A Mamba-2 layer if it is one, and the feed-forward block that all tokens go through."""
+    state = {}
+    suffix = "_shexp" if blk + "ffn_gate_shexp.weight" in weights else ""
+    gate, up = (take(f"ffn_{name}{suffix}.weight") for name in ("gate", "up"))
+    state[to + "shared_mlp.input_linear.weight"] = torch.cat([gate, up])
+    state[to + "shared_mlp.output_linear.weight"] = take(f"ffn_down{suffix}.weight")
+    return state | mamba_state(take, to + "mamba.", blk, weights)
+
+
+def nemotron_state(take, to, blk, weights):
+    """A layer of one block."""
+    state = {to + "norm.weight": take("attn_norm.weight")}
+    names = {f"attn_{part}": f"{part}_proj" for part in "qkv"}
+    names |= {"attn_output": "o_proj", "ffn_up": "up_proj", "ffn_down": "down_proj"}
+    for name, theirs in names.items():
+        if f"{blk}{name}.weight" in weights:
+            state[f"{to}mixer.{theirs}.weight"] = take(f"{name}.weight")
+    return state | mamba_state(take, to + "mixer.", blk, weights)
+
+
 def layer_state(case, layer, weights):
     arch = CASES[case][0]
     blk, to = f"blk.{layer}.", f"model.layers.{layer}."
@@ -407,6 +554,13 @@ def layer_state(case, layer, weights):
         names["ffn_norm.bias"] = "post_attention_layernorm.bias"
     if arch in SHORT_CONV:
         names |= LFM2_NAMES
+    if arch == "granitehybrid" or case in SHARED:
+        state |= granite_state(take, to, blk, weights)
+    if arch == "nemotron_h":
+        return nemotron_state(take, to, blk, weights)
+    if case == "granitehybrid":
+        for name in ("ffn_gate.weight", "ffn_up.weight", "ffn_down.weight"):
+            names.pop(name, None)
     if arch in ("glm4", "phi3"):
         names["ffn_up.weight"] = "mlp.gate_up_proj.weight"
     for name, target in names.items():
@@ -441,7 +595,10 @@ def logits_of(case):
         flat = values(seed, math.prod(shape), scale, base)
         weights[name] = torch.tensor(flat).double().reshape(shape)
     state = {"model.embed_tokens.weight": weights["token_embd.weight"]}
-    if arch in SHORT_CONV:
+    if arch == "nemotron_h":
+        state = {"model.embeddings.weight": weights["token_embd.weight"]}
+        state["model.norm_f.weight"] = weights["output_norm.weight"]
+    elif arch in SHORT_CONV:
         state["model.embedding_norm.weight"] = weights["token_embd_norm.weight"]
     else:
         state["model.norm.weight"] = weights["output_norm.weight"]

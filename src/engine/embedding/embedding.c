@@ -218,6 +218,10 @@ static enum td_status open_parts(struct td_embedder *embedder,
     if (model->vocab_only)
         return error_set(err, TD_INVALID, "%s: opened for its vocabulary only, it cannot run",
                          gguf_path(model->gguf));
+    if (model->ssm_count != 0) /* a state of megabytes for each of the texts that run together */
+        return error_set(err, TD_UNSUPPORTED,
+                         "%s: a model with Mamba-2 layers makes no embeddings here",
+                         gguf_path(model->gguf));
     if (options->context_tokens > model->context_size)
         return error_set(err, TD_INVALID, "texts of %u tokens asked for, %s was trained for %u",
                          options->context_tokens, model->name, model->context_size);

@@ -2,9 +2,12 @@
  * batch of rows. A row knows its sequence and its position. Everything between embedding and output
  * treats all rows the same, except attention, which reads the pages of the row's sequence. What
  * differs between architectures is data of the model and its layers. Mixtures of experts are in
- * forward_experts.c, short convolutions in short_conv.c. A pass allocates nothing. */
+ * forward_experts.c, short convolutions in short_conv.c, Mamba-2 layers in ssm.c. A pass allocates
+ * nothing. */
 #include "engine/forward/attention.h"
+#include "engine/forward/recurrent.h"
 #include "engine/forward/short_conv.h"
+#include "engine/forward/ssm.h"
 
 #include "base/assertion.h"
 #include "base/error.h"
@@ -105,7 +108,7 @@ static void position_item(struct step *step, uint32_t index)
     uint32_t page = sequence->pages[position / KV_PAGE_TOKENS];
     for (uint32_t i = 0; i < run->count; i++)
         place_row(batch, run->row + i);
-    for (uint32_t h = 0; h < kv_heads; h++)
+    for (uint32_t h = 0; h < kv_heads && !batch->again; h++)
         for (uint32_t i = 0; i < run->count; i++) {
             size_t head = ((size_t)(run->row + i) * kv_heads + h) * model->head_size;
             model->kernels->kv_store(workspace->key + head, workspace->value + head,
@@ -164,6 +167,24 @@ static void place(struct batch *batch)
     step_run(&step, ((size_t)layer->q.rows + 2 * layer->k.rows) * sizeof(float) * batch->row_count);
 }
 
+/* A Mamba-2 layer up to its last matrix. */
+static void ssm_block(struct batch *batch)
+{
+    const struct workspace *workspace = batch->workspace;
+    const struct layer *layer = batch->layer;
+    forward_prepare(batch, workspace->hidden, workspace->model->embedding_size, batch->row_count,
+                    NULL, layer->attention_norm,
+                    form_bit(&layer->q) | form_bit(&layer->k) | form_bit(&layer->v));
+    struct step products = {.batch = batch,
+                            .products = {{&layer->q, workspace->query, layer->q.rows},
+                                         {&layer->k, workspace->key, layer->k.rows},
+                                         {&layer->v, workspace->value, layer->v.rows}},
+                            .product_count = 3,
+                            .input_count = batch->row_count};
+    step_run_products(&products);
+    ssm_run(batch);
+}
+
 /* Makes keys and values only, for rows that have left early. Later tokens of the text need their
  * keys in every layer, so these are made of the state with which the rows left (Schuster et al.
  * 2022, Confident Adaptive Language Modeling, section 3.3). */
@@ -175,6 +196,10 @@ static void keys_block(struct batch *batch)
     size_t kv_size = layer->k.rows;
     if (kv_size == 0)
         return;
+    if (layer->ssm_decay) {
+        ssm_block(batch);
+        return;
+    }
     forward_prepare(batch, workspace->hidden, model->embedding_size, batch->row_count, NULL,
                     layer->attention_norm, form_bit(&layer->k) | form_bit(&layer->v));
     struct step kv = {
@@ -205,6 +230,13 @@ static void attention_block(struct batch *batch)
     uint32_t rows = batch->row_count;
     if (layer->o.rows == 0)
         return;
+    if (layer->ssm_decay) {
+        ssm_block(batch);
+        forward_prepare(batch, workspace->attended, layer->o.cols, rows, NULL, NULL,
+                        form_bit(&layer->o));
+        project(batch, &layer->o, NULL);
+        return;
+    }
     if (q_size == 0) { /* a matrix in place of the attention */
         forward_prepare(batch, workspace->hidden, model->embedding_size, rows, NULL,
                         layer->attention_norm, form_bit(&layer->o));
@@ -234,6 +266,32 @@ static void attention_block(struct batch *batch)
     }
 }
 
+static void square_item(struct step *step, uint32_t index)
+{
+    float *x = step->batch->workspace->gate + (size_t)index * step->batch->layer->ffn_size;
+    for (uint32_t i = 0; i < step->batch->layer->ffn_size; i++)
+        x[i] = x[i] > 0 ? x[i] * x[i] : 0;
+}
+
+/* Prepares relu(up(x))^2 for the last matrix. */
+static void squared_up(struct batch *batch)
+{
+    const struct workspace *workspace = batch->workspace;
+    const struct layer *layer = batch->layer;
+    uint32_t rows = batch->row_count;
+    forward_prepare(batch, workspace->hidden, workspace->model->embedding_size, rows, NULL,
+                    layer->ffn_norm, form_bit(&layer->up));
+    struct step up = {.batch = batch,
+                      .products = {{&layer->up, workspace->gate, layer->ffn_size}},
+                      .product_count = 1,
+                      .input_count = rows};
+    step_run_products(&up);
+    struct step square = {.batch = batch, .item = square_item, .item_count = rows};
+    step_run(&square, (size_t)rows * layer->ffn_size * sizeof(float));
+    forward_prepare(batch, workspace->gate, layer->ffn_size, rows, NULL, NULL,
+                    form_bit(&layer->down));
+}
+
 /* SwiGLU or GeGLU (Shazeer 2020): down(activation(gate(x)) * up(x)). */
 static void ffn_block(struct batch *batch)
 {
@@ -246,6 +304,11 @@ static void ffn_block(struct batch *batch)
     if (layer->router.rows != 0) {
         forward_experts(batch);
         add_residual(batch, layer->ffn_output_norm);
+        return;
+    }
+    if (layer->gate.rows == 0) {
+        squared_up(batch);
+        project(batch, &layer->down, layer->ffn_output_norm);
         return;
     }
     forward_prepare(batch, workspace->hidden, model->embedding_size, rows, NULL, layer->ffn_norm,
@@ -321,6 +384,14 @@ static enum td_status check_segment(const struct workspace *workspace,
     return TD_OK;
 }
 
+static void number_rows(struct batch *batch, uint32_t index)
+{
+    const struct segment *segment = &batch->segments[index];
+    for (uint32_t j = 0; j < segment->count; j++)
+        batch->workspace->rows[batch->row_count++] = (struct workspace_row){
+            .segment = index, .position = segment->sequence->length + j, .id = segment->ids[j]};
+}
+
 /* Numbers the rows and reserves the pages that they need. */
 static enum td_status place_rows(struct batch *batch, struct td_error *err)
 {
@@ -335,11 +406,46 @@ static enum td_status place_rows(struct batch *batch, struct td_error *err)
             status = sequence_reserve(segment->sequence, segment->count, err);
         if (status != TD_OK)
             return status;
-        for (uint32_t j = 0; j < segment->count; j++)
-            workspace->rows[batch->row_count++] = (struct workspace_row){
-                .segment = i, .position = segment->sequence->length + j, .id = segment->ids[j]};
+        number_rows(batch, i);
     }
     return TD_OK;
+}
+
+static enum td_status run_placed(struct batch *batch, float *logits, struct td_error *err)
+{
+    attention_plan(batch);
+    recurrent_begin(batch);
+    bool done = run_layers(batch, logits);
+    recurrent_end(batch, done);
+    return done ? TD_OK : error_set(err, TD_CANCELLED, "cancelled");
+}
+
+/* Brings the state of recurrent layers to the end of the sequence: from a checkpoint, by reading
+ * again what comes after it. */
+static enum td_status catch_up(struct workspace *workspace, const struct segment *segment,
+                               struct td_error *err)
+{
+    struct sequence *sequence = segment->sequence;
+    uint32_t length = sequence->length;
+    enum td_status status = TD_OK;
+    recurrent_restore(sequence);
+    while (status == TD_OK && sequence->state && sequence->state_at < length) {
+        uint32_t begin = sequence->state_at, rest = length - begin;
+        struct segment part = {.sequence = sequence,
+                               .ids = sequence->ids + begin,
+                               .count = rest < workspace->row_max ? rest : workspace->row_max,
+                               .cancel = segment->cancel};
+        struct batch batch = {.workspace = workspace,
+                              .segments = &part,
+                              .segment_count = 1,
+                              .adapted = sequence->adapters != NULL,
+                              .again = true};
+        sequence->length = begin;
+        number_rows(&batch, 0);
+        status = run_placed(&batch, NULL, err);
+        sequence->length = length;
+    }
+    return status;
 }
 
 enum td_status forward_run(struct workspace *workspace, const struct segment *segments,
@@ -353,11 +459,13 @@ enum td_status forward_run(struct workspace *workspace, const struct segment *se
         ASSERT(logits != NULL || segments[i].logit_rows == 0);
         batch.adapted |= segments[i].sequence->adapters != NULL;
     }
-    enum td_status status = place_rows(&batch, err);
+    enum td_status status = TD_OK;
+    for (uint32_t i = 0; status == TD_OK && i < segment_count; i++)
+        status = catch_up(workspace, &segments[i], err);
     if (status == TD_OK)
-        attention_plan(&batch);
-    if (status == TD_OK && batch.row_count != 0 && !run_layers(&batch, logits))
-        status = error_set(err, TD_CANCELLED, "cancelled");
+        status = place_rows(&batch, err);
+    if (status == TD_OK && batch.row_count != 0)
+        status = run_placed(&batch, logits, err);
     for (uint32_t i = 0; i < segment_count; i++) {
         struct sequence *sequence = segments[i].sequence;
         if (status == TD_OK) {

@@ -143,7 +143,10 @@ static void combine_item(struct step *step, uint32_t index)
     const struct workspace_experts *experts = &workspace->experts;
     size_t wide = model->embedding_size, used = model->expert_used_count;
     float *sum = workspace->normed + index * wide;
-    memset(sum, 0, wide * sizeof *sum);
+    if (step->batch->layer->shared_down.rows != 0)
+        memcpy(sum, workspace->attended + index * wide, wide * sizeof *sum);
+    else
+        memset(sum, 0, wide * sizeof *sum);
     for (size_t pair = index * used; pair < (index + 1) * used; pair++) {
         float weight = experts->weights[pair];
         model->kernels->add_scaled(sum, experts->output + experts->place_of[pair] * wide, weight,
@@ -154,6 +157,30 @@ static void combine_item(struct step *step, uint32_t index)
     }
 }
 
+/* The expert that all tokens go through; its output is workspace->attended. */
+static void run_shared(struct batch *batch)
+{
+    const struct workspace *workspace = batch->workspace;
+    const struct layer *layer = batch->layer;
+    size_t wide = workspace->model->embedding_size, ffn = layer->shared_gate.rows;
+    uint32_t rows = batch->row_count;
+    forward_prepare(batch, workspace->hidden, wide, rows, NULL, layer->ffn_norm,
+                    form_bit(&layer->shared_gate) | form_bit(&layer->shared_up));
+    struct step gate_up = {.batch = batch,
+                           .products = {{&layer->shared_gate, workspace->gate, ffn},
+                                        {&layer->shared_up, workspace->up, ffn}},
+                           .product_count = 2,
+                           .input_count = rows,
+                           .gated = true};
+    step_run_products(&gate_up);
+    forward_prepare(batch, workspace->gate, ffn, rows, NULL, NULL, form_bit(&layer->shared_down));
+    struct step down = {.batch = batch,
+                        .products = {{&layer->shared_down, workspace->attended, wide}},
+                        .product_count = 1,
+                        .input_count = rows};
+    step_run_products(&down);
+}
+
 void forward_experts(struct batch *batch)
 {
     const struct workspace *workspace = batch->workspace;
@@ -162,6 +189,8 @@ void forward_experts(struct batch *batch)
     uint32_t rows = batch->row_count, experts = model->expert_count;
     uint32_t pairs = rows * model->expert_used_count;
     size_t wide = model->embedding_size, ffn = layer->ffn_size;
+    if (layer->shared_down.rows != 0)
+        run_shared(batch);
     forward_prepare(batch, workspace->hidden, wide, rows, NULL, layer->ffn_norm,
                     form_bit(&layer->router));
     struct step scores = {.batch = batch,

@@ -142,7 +142,7 @@ static void run_probe(struct batch *batch)
     const struct td_model *model = workspace->model;
     const struct probe *probe = &model->heads->probe;
     uint32_t width = heads_kept_width(model), end = 0;
-    if (probe->mean) {
+    if (probe->mean && !batch->again) {
         forward_prepare(batch, workspace->hidden, model->embedding_size, batch->row_count, NULL,
                         NULL, 1u << ACTIVATION_F32);
         struct step keep = {.batch = batch, .item = keep_item, .item_count = batch->row_count};

@@ -22,6 +22,7 @@ struct batch {
     uint32_t row_count;
     const struct layer *layer;
     uint32_t layer_index;
+    bool again;          /* the tokens were read before: nothing is stored of them */
     bool adapted;        /* the sequence of some segment has adapters */
     uint32_t left_count; /* rows that have left by an early exit */
     /* For an observer: the floats that the last forward_prepare brought into form, row i of them

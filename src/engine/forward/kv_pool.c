@@ -34,11 +34,20 @@ static bool measure(struct kv_pool *pool, uint64_t page_count, uint64_t *bytes)
     return !__builtin_mul_overflow(pool->page_bytes, page_count, bytes);
 }
 
-uint64_t kv_pool_bytes(const struct td_model *model, enum td_kv_type kv_type, uint64_t page_count)
+uint64_t kv_page_bytes(const struct td_model *model, enum td_kv_type kv_type)
 {
     struct kv_pool pool = {.model = model, .kv_type = kv_type};
     uint64_t bytes;
-    return measure(&pool, page_count, &bytes) ? bytes : UINT64_MAX;
+    return measure(&pool, 1, &bytes) ? bytes : UINT64_MAX;
+}
+
+uint64_t kv_pool_bytes(const struct td_model *model, enum td_kv_type kv_type, uint64_t page_count)
+{
+    struct kv_pool pool = {.model = model, .kv_type = kv_type};
+    uint64_t bytes, states = checkpoints_bytes(model, page_count) + recurrent_state_bytes(model);
+    if (!measure(&pool, page_count, &bytes) || __builtin_add_overflow(bytes, states, &bytes))
+        return UINT64_MAX;
+    return bytes;
 }
 
 enum td_status kv_type_check(enum td_kv_type kv_type, struct td_error *err)
@@ -73,6 +82,11 @@ enum td_status kv_pool_new(const struct td_model *model, enum td_kv_type kv_type
         return error_set(err, TD_NO_MEMORY, "no memory for a cache of %u pages of %u tokens",
                          page_count, KV_PAGE_TOKENS);
     }
+    status = checkpoints_init(&pool->checkpoints, model, page_count, err);
+    if (status != TD_OK) {
+        kv_pool_free(pool);
+        return status;
+    }
     for (uint32_t i = 0; i < page_count; i++) /* page 0 is on top */
         pool->free_pages[i] = page_count - 1 - i;
     pool->free_count = page_count;
@@ -85,6 +99,7 @@ void kv_pool_free(struct kv_pool *pool)
     if (pool == NULL)
         return;
     memory_unmap(pool->block, pool->page_bytes * pool->page_count);
+    checkpoints_deinit(&pool->checkpoints);
     free(pool->references);
     free(pool->free_pages);
     free(pool);
@@ -111,6 +126,7 @@ void kv_page_release(struct kv_pool *pool, uint32_t page)
     ASSERT(page < pool->page_count && pool->references[page] > 0);
     if (--pool->references[page] != 0)
         return;
+    checkpoint_drop(&pool->checkpoints, page);
     pool->free_pages[pool->free_count++] = page;
     pool->used_count--;
 }
@@ -127,6 +143,7 @@ void kv_page_copy(struct kv_pool *pool, uint32_t to, uint32_t from)
 void kv_pool_wipe_free(struct kv_pool *pool)
 {
     const uintptr_t unit = 4096;
+    checkpoints_wipe_free(&pool->checkpoints);
     for (uint32_t i = 0; i < pool->free_count; i++) {
         uint8_t *begin = pool->block + pool->free_pages[i] * pool->page_bytes;
         uint8_t *end = begin + pool->page_bytes;

@@ -7,7 +7,7 @@
 #ifndef ENGINE_KV_POOL_H
 #define ENGINE_KV_POOL_H
 
-#include "engine/model/model.h"
+#include "engine/forward/checkpoints.h"
 #include "kernels/kv_page.h"
 
 #define KV_NO_PAGE UINT32_MAX
@@ -26,6 +26,7 @@ struct kv_pool {
     uint32_t *references; /* [page_count] */
     uint32_t *free_pages; /* [page_count], a stack */
     uint32_t free_count;
+    struct checkpoints checkpoints; /* recurrent states at the ends of pages */
 
     /* The keeper holds pages that no sequence uses (prefix_index.h); NULL = there is none. */
     bool (*reclaim)(void *ctx);               /* frees a page; false when it holds none */
@@ -36,7 +37,10 @@ struct kv_pool {
 /* TD_INVALID for an unknown type. */
 TD_MUST_CHECK enum td_status kv_type_check(enum td_kv_type kv_type, struct td_error *err);
 
-/* How many bytes a pool of page_count pages maps; UINT64_MAX = the number overflows. */
+/* One page. UINT64_MAX = the number overflows, here and below. */
+uint64_t kv_page_bytes(const struct td_model *model, enum td_kv_type kv_type);
+/* How many bytes a pool of page_count pages maps, and one sequence beside it. Each further sequence
+ * has recurrent_state_bytes. */
 uint64_t kv_pool_bytes(const struct td_model *model, enum td_kv_type kv_type, uint64_t page_count);
 
 /* **returns new** (kv_pool_free). TD_INVALID for an unknown type. */

@@ -63,15 +63,26 @@ static uint32_t best_child(const struct prefix_index *index, uint32_t parent,
     return best;
 }
 
+/* Whether a text can go on at the end of a page, of which it has `common` tokens. With a recurrent
+ * state it cannot, unless a checkpoint is there. */
+static bool can_go_on(const struct prefix_index *index, uint32_t page, uint32_t common)
+{
+    const struct checkpoints *checkpoints = &index->pool->checkpoints;
+    return checkpoints->state_bytes == 0 ||
+           (common == KV_PAGE_TOKENS && checkpoint_find(checkpoints, page) != CHECKPOINT_NONE);
+}
+
 uint32_t prefix_find(const struct prefix_index *index, const struct sequence *sequence,
                      const struct prefix_scope *scope, const int32_t *ids, size_t count)
 {
-    uint32_t length = 0, common = KV_PAGE_TOKENS, page = KV_NO_PAGE;
+    uint32_t length = 0, usable = 0, common = KV_PAGE_TOKENS, page = KV_NO_PAGE;
     while (length < count && common == KV_PAGE_TOKENS) {
         page = best_child(index, page, sequence, scope, ids + length, count - length, &common);
         length += common;
+        if (common != 0 && can_go_on(index, page, common))
+            usable = length;
     }
-    return length;
+    return usable;
 }
 
 uint32_t prefix_attach(struct prefix_index *index, struct sequence *sequence,
@@ -79,7 +90,7 @@ uint32_t prefix_attach(struct prefix_index *index, struct sequence *sequence,
 {
     ASSERT(sequence->length == 0 && sequence->page_count == 0);
     ASSERT(ids != NULL || count == 0);
-    uint32_t common = KV_PAGE_TOKENS, page = KV_NO_PAGE;
+    uint32_t common = KV_PAGE_TOKENS, page = KV_NO_PAGE, usable = 0;
     index->clock++;
     count = count < sequence->context_size ? count : sequence->context_size;
     while (sequence->length < count && common == KV_PAGE_TOKENS) {
@@ -94,7 +105,15 @@ uint32_t prefix_attach(struct prefix_index *index, struct sequence *sequence,
                common * sizeof *sequence->ids);
         sequence->length += common;
         sequence->published += common == KV_PAGE_TOKENS;
+        if (can_go_on(index, page, common))
+            usable = sequence->length;
     }
+    uint32_t full = sequence->length / KV_PAGE_TOKENS * KV_PAGE_TOKENS;
+    sequence_truncate(sequence, usable);
+    if (sequence->state && full > usable)
+        sequence->parted_at = full;
+    if (sequence->state && usable != 0)
+        sequence->state_at = STATE_NOWHERE; /* it is in a checkpoint */
     return sequence->length;
 }
 
@@ -140,6 +159,7 @@ static void publish_page(struct prefix_index *index, struct sequence *sequence,
         index->nodes[known].used = index->clock;
         if (known != page && count == KV_PAGE_TOKENS) { /* the same values: keep one copy */
             kv_page_retain(index->pool, known);
+            checkpoint_move(&index->pool->checkpoints, known, page);
             kv_page_release(index->pool, page);
             sequence->pages[number] = known;
         }

@@ -26,7 +26,8 @@ struct prefix_index *prefix_index_new(struct kv_pool *pool);
 void prefix_index_free(struct prefix_index *index);
 
 /* Gives an empty sequence, whose adapters are set, the longest known beginning of `ids`. It may end
- * in the middle of a page, which is copied when the sequence goes on. Returns its length. */
+ * in the middle of a page, which is copied when the sequence goes on; with a recurrent state it
+ * ends where there is a checkpoint. Returns its length. */
 uint32_t prefix_attach(struct prefix_index *index, struct sequence *sequence,
                        const struct prefix_scope *scope, const int32_t *ids, size_t count);
 

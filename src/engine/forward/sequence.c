@@ -5,6 +5,7 @@
 
 #include "base/assertion.h"
 #include "base/error.h"
+#include "engine/model/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,11 @@ enum td_status sequence_init(struct sequence *sequence, struct kv_pool *pool, ui
     sequence->ropes[1] = &model->ropes[ROPE_LOCAL];
     sequence->ids = calloc(sequence->context_size, sizeof *sequence->ids);
     sequence->pages = calloc(kv_pages_of(sequence->context_size), sizeof *sequence->pages);
-    if (sequence->ids == NULL || sequence->pages == NULL)
+    uint64_t state_bytes = recurrent_state_bytes(model);
+    if (state_bytes)
+        sequence->state = memory_map(state_bytes);
+    if (sequence->ids == NULL || sequence->pages == NULL ||
+        (sequence->state == NULL && state_bytes))
         return error_set(err, TD_NO_MEMORY, "no memory for a context of %u tokens",
                          sequence->context_size);
     return TD_OK;
@@ -53,8 +58,11 @@ void sequence_deinit(struct sequence *sequence)
 {
     if (sequence->pages)
         sequence_truncate(sequence, 0);
+    if (sequence->state)
+        memory_unmap(sequence->state, recurrent_state_bytes(sequence->model));
     free(sequence->ids);
     free(sequence->pages);
+    sequence->state = NULL;
     sequence->ids = NULL;
     sequence->pages = NULL;
 }
@@ -74,12 +82,17 @@ static bool own_last_page(struct sequence *sequence)
     if (sequence->length % KV_PAGE_TOKENS == 0)
         return true;
     uint32_t *last = &sequence->pages[sequence->page_count - 1];
-    if (pool->references[*last] == 1)
+    if (pool->references[*last] == 1) {
+        checkpoint_drop(&pool->checkpoints, *last); /* of what stood there before */
         return true;
+    }
     uint32_t copy = kv_page_take(pool);
     if (copy == KV_NO_PAGE && pool->forget) { /* perhaps only the keeper holds it as well */
         pool->forget(pool->keeper, *last);
-        return pool->references[*last] == 1;
+        if (pool->references[*last] != 1)
+            return false;
+        checkpoint_drop(&pool->checkpoints, *last);
+        return true;
     }
     if (copy == KV_NO_PAGE)
         return false;
@@ -115,10 +128,23 @@ enum td_status sequence_reserve(struct sequence *sequence, size_t count, struct 
     return TD_OK;
 }
 
+void sequence_reset_state(struct sequence *sequence)
+{
+    if (sequence->state && sequence->state_at != 0)
+        recurrent_state_wipe(sequence->state, sequence->pool->checkpoints.state_bytes);
+    sequence->state_at = 0;
+}
+
 void sequence_truncate(struct sequence *sequence, uint32_t count)
 {
     if (count < sequence->length)
         sequence->length = count;
+    if (sequence->length == 0) {
+        sequence_reset_state(sequence);
+        sequence->parted_at = 0;
+    }
+    if (sequence->passing_page > sequence->length / KV_PAGE_TOKENS)
+        sequence->passing_page = 0;
     if (sequence->published > sequence->length / KV_PAGE_TOKENS)
         sequence->published = sequence->length / KV_PAGE_TOKENS;
     release_spare(sequence);

@@ -1,11 +1,13 @@
-/* One text as the model has read it: its tokens, and the pages with their keys and values. A
- * sequence has no working memory, so there may be many. forward_run adds tokens. Belongs to the
- * thread of its pool. */
+/* One text as the model has read it: its tokens, the pages with their keys and values, and the
+ * state of recurrent layers. A sequence has no working memory, so there may be many. forward_run
+ * adds tokens. Belongs to the thread of its pool. */
 #ifndef ENGINE_SEQUENCE_H
 #define ENGINE_SEQUENCE_H
 
 #include "engine/forward/kv_pool.h"
 #include "engine/model/adapter.h"
+
+#define STATE_NOWHERE UINT32_MAX
 
 struct sequence {
     const struct td_model *model;
@@ -16,6 +18,13 @@ struct sequence {
     uint32_t published;  /* how many first pages the prefix_index has */
     int32_t *ids;        /* [context_size]: the tokens of the cached positions */
     uint32_t *pages;     /* [pages of context_size] */
+    /* Of recurrent layers (recurrent.h), after `state_at` positions; more than `length` = of none
+     * that is left. NULL = the model has no such layers. */
+    float *state;
+    uint32_t state_at;
+    uint32_t parted_at;    /* where the text of another was seen to end; 0 = not known */
+    uint32_t passing_page; /* the number of pages before the checkpoint that the next one replaces;
+                              0 = there is none */
     /* Angles of the layers with ROPE_GLOBAL (ROPE_LONG in a long context) and ROPE_LOCAL. */
     const struct rope *ropes[2];
     const struct adapter_set *adapters;  /* borrowed; NULL = the bare model */
@@ -39,6 +48,8 @@ TD_MUST_CHECK enum td_status sequence_reserve(struct sequence *sequence, size_t 
                                               struct td_error *err);
 /* Forgets the positions from `count` on and gives back their pages. */
 void sequence_truncate(struct sequence *sequence, uint32_t count);
+/* Makes the state that of the beginning, and gives its memory back. */
+void sequence_reset_state(struct sequence *sequence);
 /* Sets the adapters for everything that runs from now on; NULL = the bare model. **borrows** the
  * set until the next call or the end. Cached positions are forgotten, unless they were computed
  * with the same adapters. */

@@ -69,6 +69,7 @@ static void carve_activations(struct workspace *workspace, struct carver *carver
     size_t widest = model->embedding_size, heads = model->query_width;
     widest = model->ffn_size > widest ? model->ffn_size : widest;
     widest = model->dense_ffn_size > widest ? model->dense_ffn_size : widest;
+    widest = model->shared_ffn_size > widest ? model->shared_ffn_size : widest;
     widest = heads > widest ? heads : widest;
     widest = (widest + 255) / 256 * 256; /* whole blocks of the widest form */
     rows = (rows + KERNELS_PANEL_TOKENS - 1) / KERNELS_PANEL_TOKENS * KERNELS_PANEL_TOKENS;
@@ -84,6 +85,8 @@ static void carve_all(struct workspace *workspace, struct carver *carver)
     size_t heads = model->query_width, kv_heads = model->key_width;
     workspace->rows = carve(carver, rows, sizeof *workspace->rows);
     workspace->output_rows = carve(carver, rows, sizeof *workspace->output_rows);
+    if (model->ssm_count != 0)
+        workspace->parts = carve(carver, rows, sizeof *workspace->parts);
     workspace->hidden = carve(carver, rows * model->embedding_size, sizeof(float));
     workspace->normed = carve(carver, rows * model->embedding_size, sizeof(float));
     workspace->query = carve(carver, rows * heads, sizeof(float));
@@ -92,6 +95,8 @@ static void carve_all(struct workspace *workspace, struct carver *carver)
     workspace->attended = carve(carver, rows * heads, sizeof(float));
     size_t ffn_rows = rows * (model->expert_count ? model->expert_used_count : 1);
     size_t ffn = ffn_rows * model->ffn_size, dense = rows * model->dense_ffn_size;
+    size_t shared = rows * model->shared_ffn_size;
+    dense = shared > dense ? shared : dense;
     workspace->gate = carve(carver, dense > ffn ? dense : ffn, sizeof(float));
     workspace->up = carve(carver, dense > ffn ? dense : ffn, sizeof(float));
     for (int i = 0; i < 2; i++)

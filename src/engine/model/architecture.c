@@ -60,7 +60,24 @@ static const struct architecture architectures[] = {
      .rope_interleaved = true,
      .rope_switch = true,
      .scales = true,
-     .experts = PRESENCE_REQUIRED},
+     .experts = PRESENCE_REQUIRED,
+     .shared_expert = true},
+    /* IBM 2025, Granite 4.0: models with an H in their names; those without say granite. Bamba's
+     * files say the same, with rope. */
+    {.name = "granitehybrid",
+     .rope_interleaved = true,
+     .rope_switch = true,
+     .scales = true,
+     .ssm = true,
+     .experts = PRESENCE_OPTIONAL,
+     .shared_expert = true},
+    /* NVIDIA 2025, Nemotron-H, section 2.1; files with experts say nemotron_h_moe */
+    {.name = "nemotron_h",
+     .no_rope_period = 1,
+     .ssm = true,
+     .single_blocks = true,
+     .gaps = true,
+     .squared_relu = true},
     /* OLMo team 2024, 2 OLMo 2 Furious, section 3.2; OLMo 3's files say olmo2 and have windows */
     {.name = "olmo2",
      .qk_norm = PRESENCE_REQUIRED,
@@ -123,6 +140,8 @@ const struct architecture *architecture_find(struct td_str name)
 const char *architecture_list(void)
 {
     return "llama, qwen2, qwen3, qwen3moe, gemma, gemma2, gemma3, phi3, smollm3, granite, "
-           "granitemoe, olmo2, exaone4, hunyuan-dense, glm4, ernie4_5, seed_oss, gpt-oss, "
+           "granitemoe, granitehybrid, nemotron_h, olmo2, exaone4, hunyuan-dense, glm4, ernie4_5, "
+           "seed_oss, "
+           "gpt-oss, "
            "stablelm, lfm2, lfm2moe, openelm, deci, bert, nomic-bert";
 }

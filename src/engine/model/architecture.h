@@ -27,11 +27,17 @@ struct architecture {
     bool sigmoid_router;     /* experts are weighed by sigmoids, and chosen by these and
                                 exp_probs_b.bias; the first leading_dense_block_count layers have
                                 none */
+    bool shared_expert;      /* beside the chosen experts each token goes through
+                                ffn_{gate,up,down}_shexp.weight, if there is an
+                                expert_shared_feed_forward_length */
     bool ffn_of_all_experts; /* feed_forward_length is that of all used experts together */
 
-    bool layer_norm; /* LayerNorm instead of RMSNorm: each of these norms has a bias too */
-    bool short_conv; /* layers without key-value heads are short convolutions (short_conv.h) */
-    bool gaps;       /* a layer may have no attention, one matrix in its place, or no feed-forward
+    bool layer_norm;    /* LayerNorm instead of RMSNorm: each of these norms has a bias too */
+    bool short_conv;    /* layers without key-value heads are short convolutions (short_conv.h) */
+    bool ssm;           /* layers without key-value heads are Mamba-2 layers (ssm.h) */
+    bool single_blocks; /* a layer is one block: it has a feed-forward block only if it is neither
+                           Mamba-2 nor attention, and each block's norm is attn_norm.weight */
+    bool gaps; /* a layer may have no attention, one matrix in its place, or no feed-forward
                         block */
 
     /* A bidirectional encoder without cache or next token (bert.c). Only these three apply to
@@ -55,11 +61,12 @@ struct architecture {
     uint32_t window_default; /* attention.sliding_window when absent; 0 = none */
 
     /* arithmetic */
-    bool gelu;                     /* GELU (tanh form) instead of SiLU */
-    bool clamped_gate;             /* gpt-oss's SwiGLU, see forward_gate */
-    bool embedding_times_root;     /* embeddings are multiplied by sqrt(embedding_length) */
-    bool scales;                   /* embedding_, residual_, logit_scale and attention.scale */
-    bool soft_caps;                /* attn_logit_ and final_logit_softcapping */
+    bool gelu;                 /* GELU (tanh form) instead of SiLU */
+    bool squared_relu;         /* down(relu(up(x))^2), without a gate (So et al. 2021, Primer) */
+    bool clamped_gate;         /* gpt-oss's SwiGLU, see forward_gate */
+    bool embedding_times_root; /* embeddings are multiplied by sqrt(embedding_length) */
+    bool scales;               /* embedding_, residual_, logit_scale and attention.scale */
+    bool soft_caps;            /* attn_logit_ and final_logit_softcapping */
     float attention_cap, last_cap; /* the soft caps when the file has none; 0 = none */
     /* The model with this many layers divides queries by sqrt(embedding / heads) instead of
      * sqrt(head size). Files have no key for it. 0 = no model does. */

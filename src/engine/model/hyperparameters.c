@@ -18,6 +18,7 @@
 #define HEAD_SIZE_MAX (2 * ROPE_PAIRS_MAX)
 #define CONTEXT_MAX (1u << 24)
 #define CONV_WIDTH_MAX 16
+#define SSM_STATE_MAX 1024
 #define EXPERTS_MAX 1024
 #define EXPERTS_USED_MAX 64
 #define SCALE_MAX 1e6f
@@ -375,6 +376,9 @@ static enum td_status load_ffn_sizes(struct td_model *model, struct td_error *er
         model->ffn_size /= model->expert_used_count;
     status = load_u32(model, "expert_feed_forward_length", model->ffn_size == 0, FFN_MAX,
                       &model->ffn_size, err);
+    if (status == TD_OK && traits->shared_expert)
+        status = load_u32(model, "expert_shared_feed_forward_length", false, FFN_MAX,
+                          &model->shared_ffn_size, err);
     return status == TD_OK && traits->sigmoid_router ? load_dense_count(model, err) : status;
 }
 
@@ -462,13 +466,54 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* Sets the heads of a layer, or makes it a short convolution. */
+/* The sizes of Mamba-2 layers. */
+static enum td_status load_ssm(struct td_model *model, struct td_error *err)
+{
+    uint32_t inner = 0, groups;
+    enum td_status status =
+        load_u32(model, "ssm.conv_kernel", true, CONV_WIDTH_MAX, &model->conv_width, err);
+    if (status == TD_OK)
+        status =
+            load_u32(model, "ssm.state_size", true, SSM_STATE_MAX, &model->ssm_state_size, err);
+    if (status == TD_OK)
+        status = load_u32(model, "ssm.inner_size", true, EMBEDDING_MAX, &inner, err);
+    if (status == TD_OK)
+        status = load_u32(model, "ssm.time_step_rank", true, HEADS_MAX, &model->ssm_heads, err);
+    if (status == TD_OK)
+        status = load_u32(model, "ssm.group_count", true, HEADS_MAX, &model->ssm_groups, err);
+    if (status != TD_OK)
+        return status;
+    groups = model->ssm_groups;
+    if (inner % model->ssm_heads != 0)
+        return error_set(err, TD_CORRUPT, "%s: ssm.inner_size %u is not shared by %u heads evenly",
+                         gguf_path(model->gguf), inner, model->ssm_heads);
+    if (model->ssm_heads % groups != 0)
+        return error_set(err, TD_CORRUPT, "%s: %u heads of Mamba-2 cannot be in %u groups",
+                         gguf_path(model->gguf), model->ssm_heads, groups);
+    model->ssm_head_size = inner / model->ssm_heads;
+    return TD_OK;
+}
+
+/* Sets the heads of a layer, or makes it a short convolution or a Mamba-2 layer. */
 static enum td_status set_heads(struct td_model *model, struct layer *layer, uint32_t heads,
                                 uint32_t kv_heads, struct td_error *err)
 {
     const struct architecture *traits = model->architecture;
     layer->kv_head_first = model->kv_head_total;
-    layer->conv_index = model->conv_count;
+    layer->conv_index = traits->ssm ? model->ssm_count : model->conv_count;
+    if (traits->single_blocks && layer->ffn_size != 0) {
+        if (kv_heads == 0)
+            return TD_OK;
+        return error_set(err, TD_CORRUPT, "%s: layer %u has attention and a feed-forward block",
+                         gguf_path(model->gguf), (uint32_t)(layer - model->layers));
+    }
+    if (kv_heads == 0 && traits->ssm) {
+        uint32_t inner = model->ssm_heads * model->ssm_head_size;
+        model->ssm_count++;
+        model->query_width = larger(model->query_width, model_ssm_channels(model));
+        model->key_width = larger(model->key_width, inner); /* at least as many as heads */
+        return TD_OK;
+    }
     if (kv_heads == 0 && traits->short_conv) {
         model->conv_count++;
         model->query_width = larger(model->query_width, model->embedding_size);
@@ -496,6 +541,10 @@ static enum td_status load_layer_sizes(struct td_model *model, struct td_error *
 {
     struct numbers heads = {0}, kv_heads = {0}, ffn = {NULL, model->ffn_size};
     enum td_status status = load_head_counts(model, &heads, &kv_heads, err);
+    if (status == TD_OK && model->architecture->ssm)
+        status = load_ssm(model, err);
+    if (model->shared_ffn_size != 0) /* its output stands where the attention's does */
+        model->query_width = model->embedding_size;
     if (status == TD_OK && model->expert_count == 0)
         status = load_numbers(model, "feed_forward_length", true, FFN_MAX, &ffn, err);
     for (uint32_t i = 0; status == TD_OK && i < model->layer_count; i++) {

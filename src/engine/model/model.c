@@ -25,8 +25,9 @@ struct lookup {
 #define LAYER_NORMS 2
 #define END_NORMS 1
 
-/* Matrices of a layer with experts (q, k, v, o, router, gate, up, down); embedding and output. */
-#define LAYER_MATRICES_MAX 8
+/* Matrices of a layer with experts (q, k, v, o, router, gate, up, down, and the last three of a
+ * shared expert); embedding and output. */
+#define LAYER_MATRICES_MAX 11
 #define END_MATRICES 2
 
 /* As tensor_weight, but with the next number of the model's matrices. */
@@ -142,6 +143,39 @@ static void take_short_conv(struct lookup *lookup, uint32_t index)
                               model->conv_width);
 }
 
+/* The file has a number for each head as a matrix of one column. */
+static const float *take_column(struct lookup *lookup, const char *name, uint32_t rows)
+{
+    return take_floats(lookup, name, rows, 1);
+}
+
+static void take_ssm(struct lookup *lookup, uint32_t index)
+{
+    struct td_model *model = lookup->model;
+    struct layer *layer = &model->layers[index];
+    uint32_t wide = model->embedding_size, heads = model->ssm_heads;
+    uint32_t inner = heads * model->ssm_head_size, channels = model_ssm_channels(model);
+    char name[64];
+    const struct part parts[] = {{inner, &layer->v}, {channels, &layer->q}, {heads, &layer->k}};
+    take_fused(lookup, block_name(name, index, "ssm_in.weight"), wide, parts, 3);
+    take_matrix(lookup, block_name(name, index, "ssm_out.weight"), wide, inner, &layer->o);
+    layer->conv = take_floats(lookup, block_name(name, index, "ssm_conv1d.weight"), channels,
+                              model->conv_width);
+    layer->ssm_conv_bias = take_vector(lookup, block_name(name, index, "ssm_conv1d.bias"), channels,
+                                       PRESENCE_REQUIRED);
+    layer->ssm_dt_bias =
+        take_vector(lookup, block_name(name, index, "ssm_dt.bias"), heads, PRESENCE_REQUIRED);
+    layer->ssm_decay = take_column(lookup, block_name(name, index, "ssm_a"), heads);
+    layer->ssm_skip = take_column(lookup, block_name(name, index, "ssm_d"), heads);
+    layer->ssm_norm = take_floats(lookup, block_name(name, index, "ssm_norm.weight"),
+                                  model->ssm_groups, inner / model->ssm_groups);
+    for (uint32_t i = 0; layer->ssm_decay && i < heads; i++)
+        if (!(layer->ssm_decay[i] <= 0) && lookup->tensors.status == TD_OK)
+            lookup->tensors.status =
+                error_set(lookup->tensors.err, TD_CORRUPT, "%s: blk.%u.ssm_a[%u] is %g, above 0",
+                          gguf_path(model->gguf), index, i, (double)layer->ssm_decay[i]);
+}
+
 static void take_attention(struct lookup *lookup, uint32_t index)
 {
     struct td_model *model = lookup->model;
@@ -150,12 +184,18 @@ static void take_attention(struct lookup *lookup, uint32_t index)
     uint32_t wide = model->embedding_size, head = model->head_size;
     uint32_t q_rows = layer->head_count * head, kv_rows = layer->kv_head_count * head;
     char name[64];
-    if (q_rows == 0 && !traits->short_conv)
+    if (q_rows == 0 && !traits->short_conv && !traits->ssm)
         return; /* a pruned layer without attention */
+    if (traits->single_blocks && layer->ffn_size != 0)
+        return;
     layer->attention_norm = take_norm(lookup, block_name(name, index, "attn_norm.weight"),
                                       traits->no_pre_norms ? PRESENCE_NEVER : PRESENCE_REQUIRED);
     if (kv_rows == 0 && traits->short_conv) {
         take_short_conv(lookup, index);
+        return;
+    }
+    if (kv_rows == 0 && traits->ssm) {
+        take_ssm(lookup, index);
         return;
     }
     if (kv_rows == 0) { /* one matrix is left of the attention */
@@ -201,6 +241,15 @@ static void take_layer_experts(struct lookup *lookup, uint32_t index)
     take_experts(lookup, block_name(name, index, "ffn_gate_exps.weight"), ffn, wide, &layer->gate);
     take_experts(lookup, block_name(name, index, "ffn_up_exps.weight"), ffn, wide, &layer->up);
     take_experts(lookup, block_name(name, index, "ffn_down_exps.weight"), wide, ffn, &layer->down);
+    if (model->shared_ffn_size != 0) {
+        uint32_t shared = model->shared_ffn_size;
+        take_matrix(lookup, block_name(name, index, "ffn_gate_shexp.weight"), shared, wide,
+                    &layer->shared_gate);
+        take_matrix(lookup, block_name(name, index, "ffn_up_shexp.weight"), shared, wide,
+                    &layer->shared_up);
+        take_matrix(lookup, block_name(name, index, "ffn_down_shexp.weight"), wide, shared,
+                    &layer->shared_down);
+    }
     if (model->architecture->sigmoid_router)
         layer->router_bias = take_vector(lookup, block_name(name, index, "exp_probs_b.bias"), count,
                                          PRESENCE_REQUIRED);
@@ -224,7 +273,9 @@ static void take_ffn(struct lookup *lookup, uint32_t index)
     char name[64];
     if (ffn == 0)
         return;
-    const char *norm = traits->ffn_norm_renamed ? "post_attention_norm.weight" : "ffn_norm.weight";
+    const char *norm = traits->ffn_norm_renamed ? "post_attention_norm.weight"
+                       : traits->single_blocks  ? "attn_norm.weight"
+                                                : "ffn_norm.weight";
     layer->ffn_norm = take_norm(lookup, block_name(name, index, norm),
                                 traits->no_pre_norms ? PRESENCE_NEVER : PRESENCE_REQUIRED);
     layer->ffn_output_norm = take_vector(lookup, block_name(name, index, "post_ffw_norm.weight"),
@@ -237,7 +288,9 @@ static void take_ffn(struct lookup *lookup, uint32_t index)
         const struct part parts[] = {{ffn, &layer->gate}, {ffn, &layer->up}};
         take_fused(lookup, block_name(name, index, "ffn_up.weight"), wide, parts, 2);
     } else {
-        take_matrix(lookup, block_name(name, index, "ffn_gate.weight"), ffn, wide, &layer->gate);
+        if (!traits->squared_relu)
+            take_matrix(lookup, block_name(name, index, "ffn_gate.weight"), ffn, wide,
+                        &layer->gate);
         take_matrix(lookup, block_name(name, index, "ffn_up.weight"), ffn, wide, &layer->up);
     }
     take_matrix(lookup, block_name(name, index, "ffn_down.weight"), wide, ffn, &layer->down);

@@ -50,7 +50,14 @@ struct layer {
     /* A short convolution: q, k, v, o are [embedding, embedding] and mean C, B, x and the output
      * (short_conv.h). NULL = the layer has none. */
     const float *conv;   /* [embedding, model->conv_width] */
-    uint32_t conv_index; /* of the model's convolutions */
+    uint32_t conv_index; /* of the model's convolutions, or of its Mamba-2 layers */
+    /* A Mamba-2 layer: q, k, v, o mean (x, B, C), dt, z and the output, and conv is [q rows,
+     * model->conv_width] (ssm.h). NULL = the layer is none. */
+    const float *ssm_decay;     /* [ssm heads]: A, negative */
+    const float *ssm_skip;      /* [ssm heads]: D */
+    const float *ssm_dt_bias;   /* [ssm heads] */
+    const float *ssm_conv_bias; /* [q rows] */
+    const float *ssm_norm;      /* [groups, v rows / groups] */
     const float *q_bias, *k_bias, *v_bias, *o_bias;
     const float *q_norm, *k_norm;       /* [head_size], or of all heads together */
     const float *sinks;                 /* [heads] */
@@ -60,9 +67,11 @@ struct layer {
     const float *router_bias;           /* [experts]; of a sigmoid_router only to choose */
     const float *gate_bias, *up_bias;   /* [experts, ffn] */
     const float *down_bias;             /* [experts, embedding] */
-    struct weight gate, up;             /* [ffn, embedding], of one expert */
+    struct weight gate, up;             /* [ffn, embedding], of one expert; gate may have no rows */
     struct weight down;                 /* [embedding, ffn], of one expert */
-    const float *ffn_output_norm;       /* [embedding] */
+    struct weight shared_gate, shared_up; /* [shared ffn, embedding]; rows 0 = no shared expert */
+    struct weight shared_down;            /* [embedding, shared ffn] */
+    const float *ffn_output_norm;         /* [embedding] */
     enum rope_kind rope;
     uint32_t window; /* positions that a query sees, including its own; 0 = all before it */
 };
@@ -82,7 +91,11 @@ struct td_model {
     uint32_t query_width, key_width; /* rows of q, and of k or v */
     uint32_t kv_head_total;          /* of all layers together */
     uint32_t conv_count, conv_width; /* short convolutions, and the positions that one sees */
+    uint32_t ssm_count;              /* Mamba-2 layers; their convolutions see conv_width, too */
+    uint32_t ssm_heads, ssm_head_size, ssm_state_size;
+    uint32_t ssm_groups;                      /* of heads that share B and C */
     uint32_t expert_count, expert_used_count; /* 0 = no experts */
+    uint32_t shared_ffn_size;                 /* 0 = no shared expert */
     uint32_t dense_count, dense_ffn_size;     /* first layers, without experts beside others' */
     float norm_epsilon;
     float attention_scale;                              /* factor on q.k */
@@ -110,6 +123,12 @@ struct td_model {
     char *name;
     char fingerprint[17];
 };
+
+/* What the convolution of a Mamba-2 layer runs over: x, B and C. */
+static inline uint32_t model_ssm_channels(const struct td_model *model)
+{
+    return model->ssm_heads * model->ssm_head_size + 2 * model->ssm_groups * model->ssm_state_size;
+}
 
 /* Reads hyperparameters and tensors of model->gguf into the other members. Tokenizer, kernels and
  * architecture must be set. */

@@ -285,7 +285,8 @@ static struct generation_due due_token(struct generation *generation, uint32_t r
 {
     struct speculation *speculation = &generation->speculation;
     const struct sequence *sequence = generation->sequence;
-    if (generation->options.speculation == TD_SPECULATION_NONE)
+    /* After a wrong guess a recurrent state would have to be computed again from a checkpoint. */
+    if (generation->options.speculation == TD_SPECULATION_NONE || generation->model->ssm_count)
         return (struct generation_due){generation->ids, 1, 1};
     /* The last token, the first row, is not in the sequence yet. */
     uint32_t left = tokens_left(generation, sequence->length + 1);

@@ -45,6 +45,7 @@ static enum td_status open_parts(struct scheduler_draft *draft,
                                .cache_bytes = kv_pool_bytes(model, options->kv_type, pages),
                                .work_bytes = workspace_bytes(model, &workspace_options,
                                                              thread_pool_count(options->threads))};
+    need.work_bytes += recurrent_state_bytes(model) * (streams - 1);
     status = memory_check(model, &need, 0, err);
     draft->bytes = gguf_file_bytes(model->gguf) + need.cache_bytes + need.work_bytes;
     if (status == TD_OK)

@@ -28,8 +28,10 @@ static enum td_status count_pages(const struct scheduler *scheduler, uint64_t wo
                          context);
     *out = cache_tokens ? kv_pages_of(cache_tokens) : (uint64_t)scheduler->slot_count * least;
     if (cache_tokens == 0) {
-        uint64_t ram = memory_ram_bytes(), fixed = gguf_file_bytes(model->gguf) + work_bytes;
-        uint64_t page_bytes = kv_pool_bytes(model, options->kv_type, 1);
+        uint64_t ram = memory_ram_bytes();
+        uint64_t fixed = gguf_file_bytes(model->gguf) + work_bytes +
+                         checkpoints_bytes(model, CHECKPOINTS_MAX) + recurrent_state_bytes(model);
+        uint64_t page_bytes = kv_page_bytes(model, options->kv_type);
         uint64_t affordable = ram > fixed && page_bytes ? (ram - fixed) / 2 / page_bytes : 0;
         affordable = affordable < least ? least : affordable;
         *out = *out < affordable ? *out : affordable;
@@ -100,6 +102,7 @@ enum td_status scheduler_open_memory(struct scheduler *scheduler, struct td_erro
         .logit_row_max = options->speculation == TD_SPECULATION_NONE ? options->slot_count : rows,
         .bare = true};
     uint64_t work_bytes = workspace_bytes(model, &touched, thread_pool_count(scheduler->threads));
+    work_bytes += recurrent_state_bytes(model) * (options->slot_count - 1);
     enum td_status status = open_draft(scheduler, err);
     if (status == TD_OK && scheduler->draft) /* counts as working memory beside the cache */
         work_bytes += scheduler_draft_bytes(scheduler->draft);

@@ -25,10 +25,12 @@ enum {
     AT_HEAD_SIZE = 40,
     AT_BEGIN = 44,
     AT_COUNT = 48,
-    AT_LONG_ROPE = 52,
+    AT_FLAGS = 52,
     AT_BYTES = 56,
     AT_WEIGHTS = 64,
     AT_CHECKSUM = 72,
+    FLAG_LONG_ROPE = 1,
+    FLAG_STATE = 2,
     FINGERPRINT_BYTES = 16,
     SAMPLE_BYTES = 64
 };
@@ -154,9 +156,21 @@ static void copy_positions(const struct sequence *sequence, uint32_t begin, uint
 
 /* --- writing --- */
 
-uint64_t session_file_bytes(const struct sequence *sequence, uint32_t count)
+static uint64_t file_bytes(const struct sequence *sequence, uint32_t count, bool state)
 {
-    return SESSION_FILE_HEADER_BYTES + count * (sizeof(int32_t) + position_bytes(sequence->pool));
+    return SESSION_FILE_HEADER_BYTES + count * (sizeof(int32_t) + position_bytes(sequence->pool)) +
+           (state ? sequence->pool->checkpoints.state_bytes : 0);
+}
+
+/* Whether the sequence knows the state of recurrent layers after `end` positions. */
+static bool has_state(const struct sequence *sequence, uint32_t end)
+{
+    return sequence->state && sequence->state_at == end;
+}
+
+uint64_t session_file_bytes(const struct sequence *sequence, uint32_t begin, uint32_t count)
+{
+    return file_bytes(sequence, count, has_state(sequence, begin + count));
 }
 
 void session_file_seal(uint8_t *data, size_t size)
@@ -186,13 +200,18 @@ void session_file_write(const struct sequence *sequence, uint32_t begin, uint32_
     put(out + AT_HEAD_SIZE, model->head_size, 4);
     put(out + AT_BEGIN, begin, 4);
     put(out + AT_COUNT, count, 4);
-    put(out + AT_LONG_ROPE, is_long(sequence), 4);
+    bool state = has_state(sequence, begin + count);
+    put(out + AT_FLAGS, (is_long(sequence) ? FLAG_LONG_ROPE : 0) | (state ? FLAG_STATE : 0), 4);
     put(out + AT_WEIGHTS, hash_weights(model), 8);
     uint8_t *at = out + SESSION_FILE_HEADER_BYTES;
     for (uint32_t i = 0; i < count; i++, at += sizeof(int32_t))
         put(at, (uint32_t)sequence->ids[begin + i], 4);
     copy_positions(sequence, begin, begin + count, NULL, at);
-    session_file_seal(out, (size_t)session_file_bytes(sequence, count));
+    size_t bytes = (size_t)session_file_bytes(sequence, begin, count);
+    size_t state_bytes = state ? sequence->pool->checkpoints.state_bytes : 0;
+    if (state)
+        memcpy(out + bytes - state_bytes, sequence->state, state_bytes);
+    session_file_seal(out, bytes);
 }
 
 /* --- reading --- */
@@ -229,7 +248,10 @@ static enum td_status check_model(const struct sequence *sequence, const uint8_t
                          "with the same type",
                          names_kv_type((enum td_kv_type)get_u32(header + AT_TYPE)),
                          names_kv_type(sequence->pool->kv_type));
-    if (get_u32(header + AT_LONG_ROPE) != is_long(sequence))
+    uint32_t flags = get_u32(header + AT_FLAGS);
+    if (flags > (FLAG_LONG_ROPE | FLAG_STATE) || (flags & FLAG_STATE && sequence->state == NULL))
+        return error_set(err, TD_CORRUPT, "the saved session has flags %#x", flags);
+    if ((flags & FLAG_LONG_ROPE) != is_long(sequence))
         return error_set(err, TD_INVALID,
                          "the saved session's context and this one are on different sides of %u "
                          "tokens, where the model's rope changes: open it with such a context",
@@ -257,7 +279,7 @@ enum td_status session_file_check(const struct sequence *sequence,
     if (count > sequence->context_size - begin)
         return error_set(err, TD_LIMIT, "%u saved positions after %u do not fit the context of %u",
                          count, begin, sequence->context_size);
-    *bytes = session_file_bytes(sequence, count);
+    *bytes = file_bytes(sequence, count, get_u32(header + AT_FLAGS) & FLAG_STATE);
     uint64_t said = get(header + AT_BYTES, 8);
     if (said != *bytes - SESSION_FILE_HEADER_BYTES)
         return error_set(err, TD_CORRUPT,
@@ -316,5 +338,10 @@ enum td_status session_file_read(struct sequence *sequence, const uint8_t *data,
     copy_positions(sequence, sequence->length, sequence->length + count,
                    ids + count * sizeof(int32_t), NULL);
     sequence->length += count;
+    size_t state_bytes = sequence->pool->checkpoints.state_bytes;
+    if (get_u32(data + AT_FLAGS) & FLAG_STATE) {
+        memcpy(sequence->state, data + file_bytes(sequence, count, false), state_bytes);
+        sequence->state_at = sequence->length;
+    }
     return TD_OK;
 }

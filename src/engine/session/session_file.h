@@ -12,7 +12,9 @@
  *   40  u32   head size
  *   44  u32   first position
  *   48  u32   positions
- *   52  u32   long rope       1: keys are rotated by the angles of long contexts
+ *   52  u32   flags           1: keys are rotated by the angles of long contexts
+ *                             2: the state of recurrent layers is at the end; without it these
+ *                                read the text again
  *   56  u64   bytes           of what follows the header
  *   64  u64   weights         hash of some bytes of every tensor: models of one shape and
  *                             vocabulary have the same fingerprint
@@ -22,7 +24,7 @@
  *         key elements [head size, positions], their scales [blocks, positions],
  *         value rows [positions, columns], their scales [blocks, positions]
  *       (kernels/kv_page.h; only Q8_0 has scales); after the last head of the page the probe's
- *       f32 [positions, heads_kept_width] */
+ *       f32 [positions, heads_kept_width]; at the end the state (ssm.h), with zeroes up to 4096 */
 #ifndef ENGINE_SESSION_FILE_H
 #define ENGINE_SESSION_FILE_H
 
@@ -30,8 +32,8 @@
 
 #define SESSION_FILE_HEADER_BYTES 80
 
-/* How many bytes `count` positions of such a sequence take. */
-uint64_t session_file_bytes(const struct sequence *sequence, uint32_t count);
+/* How many bytes `count` positions from `begin` on take. */
+uint64_t session_file_bytes(const struct sequence *sequence, uint32_t begin, uint32_t count);
 
 /* Writes `count` positions from `begin` on, which must be cached, to `out` [session_file_bytes]. */
 void session_file_write(const struct sequence *sequence, uint32_t begin, uint32_t count,

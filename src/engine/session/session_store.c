@@ -44,7 +44,7 @@ enum td_status td_session_export(const struct td_session *session, uint32_t begi
     if (begin > sequence->length || count > sequence->length - begin)
         return error_set(err, TD_INVALID, "positions %u to %" PRIu64 " of a session that holds %u",
                          begin, (uint64_t)begin + count, sequence->length);
-    *bytes = (size_t)session_file_bytes(sequence, count);
+    *bytes = (size_t)session_file_bytes(sequence, begin, count);
     if (*bytes > capacity)
         return error_set(err, TD_LIMIT, "%u positions take %zu bytes, there is room for %zu", count,
                          *bytes, capacity);
@@ -68,7 +68,7 @@ enum td_status td_session_save(const struct td_session *session, const char *pat
                                struct td_error *err)
 {
     ASSERT(session != NULL && path != NULL);
-    uint64_t bytes = session_file_bytes(&session->sequence, session->sequence.length);
+    uint64_t bytes = session_file_bytes(&session->sequence, 0, session->sequence.length);
     enum td_status status = refuse_adapters(session, err);
     if (status != TD_OK)
         return status;

@@ -7,6 +7,8 @@
 
 #include "tiny_model.h"
 
+/* Mamba-2 layers; sizes that are no multiples of a vector. */
+enum { SSM_HEADS = 4, SSM_HEAD = 11, SSM_STATE = 20, SSM_GROUPS = 2, SSM_CONV = 4 };
 enum { LAYERS = 4, WINDOW = 16, EXPERTS = 4, EXPERTS_USED = 2, ORIGINAL_CONTEXT = 128 };
 
 /* One change of the architecture's usual model. */
@@ -32,6 +34,7 @@ struct spec {
     bool same_experts;              /* all experts have the first one's weights */
     float short_factor, far_factor; /* rope factors; 0 = no such tensor */
     uint32_t more_rows;             /* of ffn_down */
+    bool growing;                   /* the states of Mamba-2 layers */
 };
 
 static inline bool dropped(const struct spec *spec, const char *name)
@@ -117,6 +120,13 @@ static inline void put_keys(struct gguf_builder *builder, const struct spec *spe
              1e-5f);
     if (traits->short_conv)
         put_number(builder, spec, "shortconv.l_cache", 3);
+    if (traits->ssm) {
+        put_number(builder, spec, "ssm.conv_kernel", SSM_CONV);
+        put_number(builder, spec, "ssm.state_size", SSM_STATE);
+        put_number(builder, spec, "ssm.inner_size", SSM_HEADS * SSM_HEAD);
+        put_number(builder, spec, "ssm.time_step_rank", SSM_HEADS);
+        put_number(builder, spec, "ssm.group_count", SSM_GROUPS);
+    }
     if (spec->head_size) {
         put_number(builder, spec, "attention.key_length", spec->head_size);
         put_number(builder, spec, "attention.value_length", spec->head_size);
@@ -214,6 +224,33 @@ static inline void put_norm(struct maker *maker, const struct architecture *trai
         put_vector(maker, name, TINY_WIDE);
 }
 
+static inline void put_column(struct maker *maker, const char *part, float value)
+{
+    char name[64];
+    struct buf *data = &maker->builder->data;
+    uint64_t dims[2] = {1, SSM_HEADS};
+    snprintf(name, sizeof name, "blk.%u.%s", maker->layer, part);
+    if (dropped(maker->spec, name))
+        return;
+    builder_pad(data);
+    builder_entry(maker->builder, name, TENSOR_F32, 2, dims, data->len);
+    for (int i = 0; i < SSM_HEADS; i++, value *= 0.5f)
+        buf_append(data, &value, sizeof value);
+}
+
+static inline void put_ssm(struct maker *maker)
+{
+    uint64_t inner = SSM_HEADS * SSM_HEAD, channels = inner + 2 * SSM_GROUPS * SSM_STATE;
+    put_matrix(maker, "ssm_in", inner + channels + SSM_HEADS, TINY_WIDE);
+    put_matrix(maker, "ssm_out", TINY_WIDE, inner);
+    put_matrix(maker, "ssm_conv1d", channels, SSM_CONV);
+    put_vector(maker, "ssm_conv1d.bias", channels);
+    put_vector(maker, "ssm_dt.bias", SSM_HEADS);
+    put_column(maker, "ssm_a", maker->spec->growing ? 0.1f : -0.3f);
+    put_column(maker, "ssm_d", 1.5f);
+    put_matrix(maker, "ssm_norm", SSM_GROUPS, inner / SSM_GROUPS);
+}
+
 static inline void put_attention(struct maker *maker, const struct architecture *traits)
 {
     const struct spec *spec = maker->spec;
@@ -226,6 +263,12 @@ static inline void put_attention(struct maker *maker, const struct architecture 
         return;
     if (!traits->no_pre_norms)
         put_norm(maker, traits, "attn_norm");
+    if (traits->single_blocks && spec->ffn[maker->layer] != 0)
+        return;
+    if (kv == 0 && traits->ssm) {
+        put_ssm(maker);
+        return;
+    }
     if (kv == 0 && traits->short_conv) {
         put_matrix(maker, "shortconv.in_proj", (uint64_t)3 * TINY_WIDE, TINY_WIDE);
         put_matrix(maker, "shortconv.out_proj", TINY_WIDE, TINY_WIDE);
@@ -267,7 +310,7 @@ static inline void put_ffn(struct maker *maker, const struct architecture *trait
     uint64_t ffn = spec->ffn ? (uint64_t)spec->ffn[maker->layer] : TINY_FFN;
     if (ffn == 0)
         return;
-    if (!traits->no_pre_norms)
+    if (!traits->no_pre_norms && !traits->single_blocks)
         put_norm(maker, traits, traits->ffn_norm_renamed ? "post_attention_norm" : "ffn_norm");
     if (traits->post_norm == PRESENCE_REQUIRED)
         put_vector(maker, "post_ffw_norm.weight", TINY_WIDE);
@@ -291,7 +334,8 @@ static inline void put_ffn(struct maker *maker, const struct architecture *trait
     if (traits->fused && !maker->spec->split) {
         put_matrix(maker, "ffn_up", 2 * ffn, TINY_WIDE);
     } else {
-        put_matrix(maker, "ffn_gate", ffn, TINY_WIDE);
+        if (!traits->squared_relu)
+            put_matrix(maker, "ffn_gate", ffn, TINY_WIDE);
         put_matrix(maker, "ffn_up", ffn, TINY_WIDE);
     }
     put_matrix(maker, "ffn_down", TINY_WIDE + maker->spec->more_rows, ffn);
@@ -341,10 +385,16 @@ static inline struct td_model *make(const struct spec *spec, enum td_cpu cpu, st
 static inline struct spec usual_spec(const char *architecture)
 {
     static const int32_t lfm2_kv[] = {0, 2, 0, 1}, heads[] = {4, 0, 4, 2}, kv[] = {2, 0, 0, 1},
-                         ffn[] = {96, 32, 64, 0};
+                         ffn[] = {96, 32, 64, 0}, single_kv[] = {0, 0, 2, 0},
+                         single_ffn[] = {0, 96, 0, 64};
     struct spec spec = {.architecture = architecture};
-    if (architecture_find(str_from(architecture))->short_conv)
+    const struct architecture *traits = architecture_find(str_from(architecture));
+    if (traits->short_conv || traits->ssm)
         spec.kv_heads = lfm2_kv;
+    if (traits->single_blocks) {
+        spec.kv_heads = single_kv;
+        spec.ffn = single_ffn;
+    }
     if (strcmp(architecture, "deci") == 0) {
         spec.heads = heads;
         spec.kv_heads = kv;

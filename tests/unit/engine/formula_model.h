@@ -52,7 +52,9 @@ static inline void formula_keys(struct gguf_builder *builder, const struct json 
                 int32_t number = (int32_t)json_int(json_at(value, i), 0);
                 buf_append(&builder->pairs, &number, sizeof number);
             }
-        } else if (json_kind_of(value) == JSON_KIND_INT)
+        } else if (json_kind_of(value) == JSON_KIND_BOOL)
+            builder_bool(builder, key, json_bool(value, false));
+        else if (json_kind_of(value) == JSON_KIND_INT)
             builder_u32(builder, key, (uint32_t)json_int(value, 0));
         else
             builder_f32(builder, key, (float)json_number(value, 0));

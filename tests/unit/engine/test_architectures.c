@@ -11,11 +11,11 @@
 
 enum { IDS = 90 };
 
-static const char *const names[] = {"llama",      "qwen2",    "qwen3",   "qwen3moe",      "gemma",
-                                    "gemma2",     "gemma3",   "phi3",    "smollm3",       "granite",
-                                    "granitemoe", "olmo2",    "exaone4", "hunyuan-dense", "glm4",
-                                    "ernie4_5",   "seed_oss", "gpt-oss", "stablelm",      "lfm2",
-                                    "lfm2moe",    "openelm",  "deci"};
+static const char *const names[] = {
+    "llama",   "qwen2",         "qwen3",   "qwen3moe",   "gemma",         "gemma2",     "gemma3",
+    "phi3",    "smollm3",       "granite", "granitemoe", "granitehybrid", "nemotron_h", "olmo2",
+    "exaone4", "hunyuan-dense", "glm4",    "ernie4_5",   "seed_oss",      "gpt-oss",    "stablelm",
+    "lfm2",    "lfm2moe",       "openelm", "deci"};
 
 static struct td_model *make_good(const struct spec *spec)
 {
@@ -360,6 +360,50 @@ static void test_wrong_short_convolutions_are_refused(void)
                    TD_CORRUPT, "'blk.1.ffn_norm.bias' is missing");
 }
 
+static void test_wrong_mamba_layers_are_refused(void)
+{
+    static const char *const keys[] = {"ssm.conv_kernel", "ssm.state_size", "ssm.inner_size",
+                                       "ssm.time_step_rank", "ssm.group_count"};
+    static const char *const tensors[] = {
+        "blk.0.ssm_in.weight",   "blk.0.ssm_out.weight", "blk.0.ssm_conv1d.weight",
+        "blk.0.ssm_conv1d.bias", "blk.0.ssm_dt.bias",    "blk.0.ssm_a",
+        "blk.0.ssm_d",           "blk.0.ssm_norm.weight"};
+    struct spec usual = usual_spec("granitehybrid"), spec;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        spec = usual;
+        spec.drop = keys[i];
+        expect_refused(spec, TD_CORRUPT, keys[i]);
+        spec = usual;
+        spec.number = keys[i];
+        expect_refused(spec, TD_CORRUPT, "0 is not in [1, ");
+        spec.value = UINT32_MAX;
+        expect_refused(spec, TD_CORRUPT, "4294967295 is not in [1, ");
+        spec.value = 2 * 3 * 5 * 7;
+        expect_refused(spec, TD_CORRUPT, "");
+    }
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
+        spec = usual;
+        spec.drop = tensors[i];
+        expect_refused(spec, TD_CORRUPT, tensors[i]);
+    }
+    spec = usual;
+    spec.number = "ssm.group_count";
+    spec.value = 3;
+    expect_refused(spec, TD_CORRUPT, "4 heads of Mamba-2 cannot be in 3 groups");
+    spec.value = 4;
+    expect_refused(spec, TD_CORRUPT, "ssm_in.weight' is [64, 172, 1, 1], expected [64, 252, 1]");
+    spec = usual;
+    spec.growing = true;
+    expect_refused(spec, TD_CORRUPT, "blk.0.ssm_a[0] is 0.1, above 0");
+    static const int32_t none[] = {0, 0, 0, 0}, both[] = {0, 1, 2, 0};
+    spec = usual_spec("nemotron_h");
+    spec.kv_heads = both;
+    expect_refused(spec, TD_CORRUPT, "layer 1 has attention and a feed-forward block");
+    spec = usual;
+    spec.kv_heads = none;
+    expect_refused(spec, TD_CORRUPT, "attention.head_count_kv: 0 in every layer");
+}
+
 /* One bit of the keys or of the directory is wrong: the file is refused, or it runs. */
 static void test_damaged_files_are_refused_or_run(void)
 {
@@ -412,6 +456,7 @@ int main(void)
     RUN(test_an_array_of_equal_sizes_is_the_number);
     RUN(test_wrong_sizes_of_layers_are_refused);
     RUN(test_wrong_short_convolutions_are_refused);
+    RUN(test_wrong_mamba_layers_are_refused);
     RUN(test_damaged_files_are_refused_or_run);
     return test_finish();
 }

@@ -35,6 +35,7 @@ struct needs {
     struct adapter_file adapter;
     uint32_t context_tokens; /* that the estimate is for */
     struct cache caches[3];  /* F16 (the default), Q8_0, Q4_0 */
+    uint64_t state_bytes;    /* of Mamba-2 layers, for one text; in `caches` with its copies */
     uint64_t work_bytes;     /* of a pass */
     uint64_t own_bytes; /* of this process, with the vocabulary, and without any of the above */
     const char *problem;
@@ -47,9 +48,8 @@ static struct cache cache_of(const struct td_model *model, enum td_kv_type type,
     if (model->encoder)
         return cache;
     uint64_t pages = (tokens + KV_PAGE_TOKENS - 1) / KV_PAGE_TOKENS;
-    uint64_t page_bytes = kv_pool_bytes(model, type, 1);
-    cache.bytes_per_token = page_bytes / KV_PAGE_TOKENS;
-    cache.bytes = page_bytes * pages;
+    cache.bytes_per_token = kv_page_bytes(model, type) / KV_PAGE_TOKENS;
+    cache.bytes = kv_pool_bytes(model, type, pages);
     return cache;
 }
 
@@ -73,6 +73,7 @@ static struct needs needs_of(const struct td_model *model)
     cores_read("", NULL, &cores);
     if (!model->encoder)
         needs.work_bytes = workspace_bytes(model, &one, cores_thread_count(&cores));
+    needs.state_bytes = recurrent_state_bytes(model);
     needs.context_tokens =
         model->context_size < CONTEXT_DEFAULT_MAX ? model->context_size : CONTEXT_DEFAULT_MAX;
     needs.caches[0] = cache_of(model, TD_KV_F16, needs.context_tokens);
@@ -271,6 +272,9 @@ static void print_needs(const struct needs *needs)
             (double)needs->caches[i].bytes / 1e6,
             (double)memory_bytes(needs, &needs->caches[i]) / 1e6,
             (double)process_bytes(needs, &needs->caches[i]) / 1e6);
+    if (needs->state_bytes)
+        printf("  of that, the state of the Mamba-2 layers: %.1f MB, and up to %d copies of it\n",
+               (double)needs->state_bytes / 1e6, CHECKPOINTS_MAX);
 }
 
 static void print_adapter(const struct adapter_file *adapter)
