@@ -119,6 +119,26 @@ export const de: Texts = {
   systemHint: 'Steht vor dem Gespräch',
   systemPlaceholder: 'Du antwortest in einem Satz.',
 
+  attach: 'Datei hinzufügen',
+  files: 'Dateien',
+  fileRemove: '{name} entfernen',
+  fileTooLarge: '{name} ist zu groß: Texte dürfen 1 MB haben, Bilder 20 MB.',
+  fileNoText: '{name} ist kein Text in UTF-8. Nur Texte und Bilder gehen.',
+  fileNoImages: '{name} ist ein Bild, und keine Stufe, die bereit ist, sieht Bilder. Dafür braucht es eine Cloud oder ein Modell, das sieht.',
+  fileBroken: '{name} lässt sich nicht als Bild lesen.',
+
+  code: 'Code',
+  codeTitle: 'Aus einem Programm fragen',
+  codeText: 'Die letzte Frage, oder eine für den Anfang, und wie sie gestellt wird. Jede OpenAI-Bibliothek geht.',
+  codeTextKey: 'Die letzte Frage, oder eine für den Anfang, und wie sie gestellt wird. Der Schlüssel gehört in TANDEM_API_KEY.',
+
+  weights: 'Was zählt',
+  weightLatency: 'Tempo',
+  weightPrivacy: 'Datenschutz',
+  weightCost: 'Kosten',
+  weightsHint: 'Den Punkt ziehen. Von den Stufen, die antworten dürfen, beginnt die danach günstigste.',
+  weightsNone: 'Wie der Server es hat',
+
   // --- Live ---
 
   // --- Explain ---

@@ -118,6 +118,26 @@ export const en = {
   systemHint: 'Goes before the conversation',
   systemPlaceholder: 'You answer in one sentence.',
 
+  attach: 'Add a file',
+  files: 'Files',
+  fileRemove: 'Remove {name}',
+  fileTooLarge: '{name} is too large: texts may have 1 MB, images 20 MB.',
+  fileNoText: '{name} is no text in UTF-8. Only texts and images can be added.',
+  fileNoImages: '{name} is an image, and no tier that is ready sees images. Connect a cloud, or a model with vision.',
+  fileBroken: '{name} cannot be read as an image.',
+
+  code: 'Code',
+  codeTitle: 'Ask this from a program',
+  codeText: 'The last question, or one to begin with, and how it is asked. Any OpenAI library works.',
+  codeTextKey: 'The last question, or one to begin with, and how it is asked. Put your key into TANDEM_API_KEY.',
+
+  weights: 'What matters',
+  weightLatency: 'Speed',
+  weightPrivacy: 'Privacy',
+  weightCost: 'Cost',
+  weightsHint: 'Drag the point. Among the tiers that may answer, the cheapest by these begins.',
+  weightsNone: 'As the server has it',
+
   // --- Live ---
 
   // --- Explain ---

@@ -1,11 +1,14 @@
-import { ArrowUp, Square } from 'lucide-preact'
+import { ArrowUp, Paperclip, Square } from 'lucide-preact'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { t } from '../../texts'
+import { t, type TextName } from '../../texts'
+import { FILES_MAX, readFile, RefusedFile, type Attachment } from './attachments'
+import { FileChips } from './file-chips'
 
 interface Props {
   running: boolean
-  onAsk: (text: string) => void
+  sees: boolean // a tier sees images
+  onAsk: (text: string, files: Attachment[]) => void
   onStop: () => void
   /** What stands at the start of the row below the text, such as what opens the controls. */
   tools?: ComponentChildren
@@ -13,8 +16,39 @@ interface Props {
 
 const LINES_PX_MAX = 240
 
-export function Composer({ running, onAsk, onStop, tools }: Props) {
+const REFUSALS: Record<RefusedFile['why'], TextName> = {
+  tooLarge: 'fileTooLarge',
+  noText: 'fileNoText',
+  noImages: 'fileNoImages',
+  brokenImage: 'fileBroken',
+}
+
+/** The files that will go with the next question. */
+function useFiles(sees: boolean) {
+  const [files, setFiles] = useState<Attachment[]>([])
+  const [refused, setRefused] = useState('')
+  const add = async (chosen: Iterable<File>) => {
+    setRefused('')
+    for (const file of chosen) {
+      try {
+        const read = await readFile(file, sees)
+        setFiles((now) =>
+          now.length < FILES_MAX ? [...now.filter((one) => one.name !== read.name), read] : now,
+        )
+      } catch (error) {
+        if (!(error instanceof RefusedFile)) throw error
+        setRefused(t(REFUSALS[error.why], { name: error.file }))
+      }
+    }
+  }
+  const remove = (file: Attachment) => setFiles((now) => now.filter((one) => one !== file))
+  return { files, refused, add, remove, clear: () => setFiles([]) }
+}
+
+export function Composer({ running, sees, onAsk, onStop, tools }: Props) {
   const [text, setText] = useState('')
+  const { files, refused, add, remove, clear } = useFiles(sees)
+  const picker = useRef<HTMLInputElement>(null)
   const area = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
     const element = area.current!
@@ -23,17 +57,29 @@ export function Composer({ running, onAsk, onStop, tools }: Props) {
   }, [text])
   const submit = () => {
     if (!text.trim() || running) return
-    onAsk(text.trim())
+    onAsk(text.trim(), files)
     setText('')
+    clear()
   }
   return (
     <form
       class="composer"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault()
+        void add(event.dataTransfer?.files ?? [])
+      }}
       onSubmit={(event) => {
         event.preventDefault()
         submit()
       }}
     >
+      {refused && (
+        <p class="note" role="alert">
+          {refused}
+        </p>
+      )}
+      {files.length > 0 && <FileChips files={files} onRemove={remove} />}
       <textarea
         ref={area}
         rows={1}
@@ -51,6 +97,25 @@ export function Composer({ running, onAsk, onStop, tools }: Props) {
         }}
       />
       <div class="row">
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          onChange={(event) => {
+            void add([...(event.currentTarget.files ?? [])])
+            event.currentTarget.value = ''
+          }}
+        />
+        <button
+          type="button"
+          class="button quiet icon"
+          title={t('attach')}
+          aria-label={t('attach')}
+          onClick={() => picker.current?.click()}
+        >
+          <Paperclip size={16} />
+        </button>
         {tools}
         <span class="hint" id="send-hint">
           {t('sendHint')}

@@ -6,6 +6,7 @@ import { t, type TextName } from '../../texts'
 import { Field, Select } from '../../ui/field'
 import { CLASS_NAMES } from './facts'
 import type { Settings } from './request'
+import { WeightsField } from './weights'
 
 const MODES: [Mode, TextName][] = [
   ['auto', 'modeAuto'],
@@ -79,6 +80,7 @@ export function Controls({ settings, models, onChange, onClose }: Props) {
         ]}
         onChange={(value) => set({ deadlineS: Number(value) })}
       />
+      <WeightsField value={settings.weights} onChange={(weights) => set({ weights })} />
       <Field name={t('systemPrompt')} hint={t('systemHint')}>
         {(id) => (
           <textarea

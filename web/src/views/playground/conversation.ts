@@ -1,11 +1,13 @@
 // A conversation as plain data. Nothing of it is stored: it ends with the page.
 import type { ApiError } from '../../api/client'
 import type { ChatChunk, ChatMessage, Place, TandemNote, Usage } from '../../api/types'
+import { contentOf, type Attachment } from './attachments'
 
 export interface Question {
   role: 'user'
   id: number
   text: string
+  files: Attachment[]
 }
 
 export interface Answer {
@@ -29,7 +31,12 @@ export type Turn = Question | Answer
 let lastId = 0
 export const newId = () => ++lastId
 
-export const question = (text: string): Question => ({ role: 'user', id: newId(), text })
+export const question = (text: string, files: Attachment[] = []): Question => ({
+  role: 'user',
+  id: newId(),
+  text,
+  files,
+})
 
 export const answer = (): Answer => ({
   role: 'assistant',
@@ -56,7 +63,10 @@ export function messagesOf(turns: Turn[], system: string): ChatMessage[] {
     ...before,
     ...turns
       .filter((turn) => turn.role === 'user' || turn.text)
-      .map((turn): ChatMessage => ({ role: turn.role, content: turn.text })),
+      .map((turn): ChatMessage => ({
+        role: turn.role,
+        content: turn.role === 'user' ? contentOf(turn.text, turn.files) : turn.text,
+      })),
   ]
 }
 

@@ -1,17 +1,19 @@
 // The playground: a conversation, and with each answer where it came from and why.
-import { Plus, SlidersHorizontal } from 'lucide-preact'
+import { CodeXml, Plus, SlidersHorizontal } from 'lucide-preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask } from '../../api/client'
 import type { Capabilities, Model } from '../../api/types'
 import { t } from '../../texts'
 import { Failure } from '../../ui/failure'
 import { AnswerCard } from './answer'
+import type { Attachment } from './attachments'
+import { CodeDialog } from './code-dialog'
 import { Composer } from './composer'
 import { Controls } from './controls'
-import type { Turn } from './conversation'
+import { messagesOf, question, type Turn } from './conversation'
 import './playground.css'
 import { QuestionCard } from './question'
-import { usualSettings } from './request'
+import { requestOf, usualSettings } from './request'
 import { Start } from './start'
 import { useConversation } from './use-conversation'
 
@@ -47,11 +49,19 @@ export default function Playground() {
   const { capabilities, models, error, load } = useServer()
   const [settings, setSettings] = useState(usualSettings)
   const [open, setOpen] = useState(() => matchMedia('(min-width: 75rem)').matches)
+  const [coding, setCoding] = useState(false)
   const talk = useConversation(settings)
   const { list, onScroll, follow } = useFollow(talk.turns)
-  const askNow = (text: string) => {
+  const askNow = (text: string, files: Attachment[] = []) => {
     follow()
-    talk.ask(text)
+    talk.ask(text, files)
+  }
+  const sees = capabilities?.tiers.some((tier) => tier.up && tier.can.includes('image')) ?? false
+  /** Of the last question, or of one that could be asked. */
+  const lastRequest = () => {
+    const at = talk.turns.findLastIndex((turn) => turn.role === 'user')
+    const turns = at < 0 ? [question(t('trySum'))] : talk.turns.slice(0, at + 1)
+    return requestOf(messagesOf(turns, settings.system), settings)
   }
   const changed = JSON.stringify(settings) !== JSON.stringify(usualSettings)
   return (
@@ -79,6 +89,7 @@ export default function Playground() {
         </div>
         <Composer
           running={talk.running}
+          sees={sees}
           onAsk={askNow}
           onStop={talk.stop}
           tools={
@@ -92,6 +103,15 @@ export default function Playground() {
                 <SlidersHorizontal size={16} />
                 {t('controlsOpen')}
               </button>
+              <button
+                type="button"
+                class="button quiet"
+                title={t('codeTitle')}
+                onClick={() => setCoding(true)}
+              >
+                <CodeXml size={16} />
+                {t('code')}
+              </button>
               {talk.turns.length > 0 && (
                 <button type="button" class="button quiet" onClick={talk.clear}>
                   <Plus size={16} />
@@ -102,6 +122,7 @@ export default function Playground() {
           }
         />
       </div>
+      {coding && <CodeDialog request={lastRequest()} onClose={() => setCoding(false)} />}
       {open && <div class="scrim" onClick={() => setOpen(false)} />}
       {open && (
         <Controls

@@ -2,6 +2,7 @@ import { Pencil } from 'lucide-preact'
 import { useState } from 'preact/hooks'
 import { t } from '../../texts'
 import type { Question } from './conversation'
+import { FileChips } from './file-chips'
 
 function Editor({ text, onSave, onCancel }: EditorProps) {
   const [now, setNow] = useState(text)
@@ -56,7 +57,10 @@ export function QuestionCard({ turn, onEdit }: { turn: Question; onEdit: (text: 
       >
         <Pencil size={15} />
       </button>
-      <p dir="auto">{turn.text}</p>
+      <div class="asked">
+        {turn.files.length > 0 && <FileChips files={turn.files} />}
+        <p dir="auto">{turn.text}</p>
+      </div>
     </article>
   )
 }

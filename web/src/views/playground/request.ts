@@ -1,12 +1,14 @@
 // What is sent for a question. The controls are its only input, so that it can also be shown as a
 // command.
 import type { ChatMessage, ChatRequest, DataClass, Mode } from '../../api/types'
+import type { Weights } from './weights'
 
 export interface Settings {
   model: string
   mode: Mode
   dataClass: DataClass | ''
   deadlineS: number // 0 = none
+  weights: Weights | null // null: the server's
   system: string
 }
 
@@ -17,6 +19,7 @@ export const usualSettings: Settings = {
   mode: 'auto',
   dataClass: '',
   deadlineS: 0,
+  weights: null,
   system: '',
 }
 
@@ -25,6 +28,7 @@ export function requestOf(messages: ChatMessage[], settings: Settings): ChatRequ
   if (settings.mode !== 'auto') tandem['mode'] = settings.mode
   if (settings.dataClass) tandem['data_class'] = settings.dataClass
   if (settings.deadlineS) tandem['slo_ms'] = settings.deadlineS * 1000
+  if (settings.weights) tandem['weights'] = settings.weights
   return {
     model: settings.model,
     messages,

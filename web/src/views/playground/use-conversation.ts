@@ -3,13 +3,14 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { send } from '../../api/client'
 import { jsonEvents } from '../../api/sse'
 import type { ChatChunk } from '../../api/types'
+import type { Attachment } from './attachments'
 import { answer, isRunning, messagesOf, question, take, type Answer, type Turn } from './conversation'
 import { PATH, requestOf, type Settings } from './request'
 
 export interface Conversation {
   turns: Turn[]
   running: boolean
-  ask: (text: string) => void
+  ask: (text: string, files?: Attachment[]) => void
   /** Asks the question with this id anew, with another text or the same. */
   askAgain: (id: number, text?: string) => void
   stop: () => void
@@ -63,11 +64,11 @@ export function useConversation(settings: Settings): Conversation {
   return {
     turns,
     running: isRunning(turns.at(-1)),
-    ask: (text) => start([...turns, question(text)]),
+    ask: (text, files) => start([...turns, question(text, files)]),
     askAgain: (id, text) => {
       const at = turns.findIndex((turn) => turn.id === id)
       const old = turns[at]
-      if (old?.role === 'user') start([...turns.slice(0, at), text ? question(text) : old])
+      if (old?.role === 'user') start([...turns.slice(0, at), text ? question(text, old.files) : old])
     },
     stop,
     clear: () => {
