@@ -153,7 +153,7 @@ def test_the_weights_choose_by_pointer_and_by_keyboard() -> None:
         box = page.locator(".weights svg").bounding_box()
         assert box
         page.mouse.click(box["x"] + 2, box["y"] + 2)  # beside the triangle: at its nearest side
-        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 5)
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 12)
         equal(page.get_by_label("Speed").evaluate("e => e.value"), "1")
         equal(page.locator(".weight output").all_inner_texts(), ["100%", "0%", "0%"])
         page.get_by_role("button", name="As the server has it").click()

@@ -13,9 +13,9 @@ export interface Weights {
 type Name = keyof Weights
 
 const CORNERS: [Name, TextName, number, number][] = [
-  ['latency', 'weightLatency', 100, 8],
-  ['privacy', 'weightPrivacy', 12, 160],
-  ['cost', 'weightCost', 188, 160],
+  ['latency', 'weightLatency', 100, 18],
+  ['privacy', 'weightPrivacy', 30, 150],
+  ['cost', 'weightCost', 170, 150],
 ]
 const STEP = 0.05
 
@@ -94,6 +94,11 @@ export function WeightsField({ value, onChange }: Props) {
         }}
       >
         <polygon points={CORNERS.map(([, , cx, cy]) => `${cx},${cy}`).join(' ')} />
+        {CORNERS.map(([name, text, cx, cy]) => (
+          <text key={name} x={cx} y={cy < 100 ? cy - 4 : cy + 16} text-anchor="middle">
+            {t(text)}
+          </text>
+        ))}
         <circle cx={x} cy={y} r={9} />
       </svg>
       {CORNERS.map(([name, text]) => (
