@@ -288,6 +288,17 @@ static inline bool request_is_opaque(const struct td_request *request, struct td
            request_lists(request->signatures, request->signature_count, text);
 }
 
+/* Calls of tools, media and continued texts are more than words, and words are what answers are
+ * compared by. */
+static inline bool request_is_words_alone(const struct td_request *request)
+{
+    for (size_t i = 0; i < request->message_count; i++)
+        if (request->messages[i].role == TD_ROLE_TOOL)
+            return false;
+    return !request->has_calls && !request->completion && request->tool_count == 0 &&
+           request->media.kinds == 0;
+}
+
 /* Whose request it is where many share something by their weights (base/fair.h): the key's; 0 =
  * nobody's, as where no keys are required. */
 static inline uint64_t request_sharer(const struct td_request *request)

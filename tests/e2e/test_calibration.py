@@ -190,6 +190,71 @@ def test_the_route_chooses_the_risk():
             assert wanted in text, (text, threshold)
 
 
+def measured(data, by, second):
+    return json.dumps(
+        {**json.loads(data), "second": {"by": by, "bias": 0, "first": 1, "second": second}}
+    ).encode()
+
+
+def second_of(tandem):
+    exchange = tandem.get("/tandem/v1/exchanges/last").json
+    says = [r["text"] for r in exchange["reasons"] if r["code"] == "second_signal"]
+    return exchange["signals"].get("second"), says
+
+
+@case
+def test_a_second_signal_is_asked_near_the_bound_and_its_cost_is_on_record():
+    model = unknown_model()
+    _, name, data = calibrated(model)
+    for by, count in (("p_true", 0), ("agreement", 2)):
+        gates = f"    gates: {{g3: {{second: {by}, second_band: 1, second_samples: 2}}}}\n"
+        for weight, tier in ((1e-6, "local"), (0, "local")):
+            put = measured(data, by, weight)
+            with serving(model, gates, lambda state: put_calibration(state, name, put)) as tandem:
+                equal(tandem.chat(CLEAR).tandem["tier"], tier, last_reasons(tandem))
+                said, reasons = second_of(tandem)
+                if weight == 0:
+                    equal((said, reasons), (None, []))
+                    continue
+                equal((said["by"], said["tier"], len(reasons)), (by, "local", 1), reasons)
+                assert 0 < said["value"] < 1 and said["ms"] > 0, said
+                # What stands before the answer, and the answer, were computed already.
+                assert said["cached_tokens"] > 0.3 * said["prompt_tokens"] > 0, said
+                assert (said["completion_tokens"] > 0) == (count > 0), said
+                _code, out, _err = run("explain", env=tandem.environment)
+                assert by.encode() in out and b"tokens" in out, out
+                # Nobody else may answer what has to stay: nothing to be in doubt about.
+                answer = tandem.chat(CLEAR + " for 4111 1111 1111 1111")
+                equal(answer.tandem["data_class"], "restricted")
+                equal(second_of(tandem), (None, []))
+
+
+@case
+def test_calibrating_measures_a_second_signal_and_says_what_it_is_worth():
+    model = unknown_model()
+    for flag, by in (("--p-true", "p_true"), ("--agreement", "agreement")):
+        state = Path(tempfile.mkdtemp(dir=FOLDER))
+        report = calibrate(state, model, flag, *(["2"] if by == "agreement" else []))
+        second = report["second"]
+        equal(second["by"], by)
+        assert all(0 <= second[f"auroc_{of}"] <= 1 for of in ("first", "second", "both")), second
+        written = json.loads(Path(report["file"]).read_bytes())["second"]
+        equal(written["by"], by)
+        better = second["auroc_both"] > second["auroc_first"]
+        equal(written["second"] > 0, better, second)
+
+
+@case
+def test_a_second_signal_that_cannot_be_read_is_refused_with_the_calibration():
+    model = unknown_model()
+    _, name, data = calibrated(model)
+    for by, weight in (("guess", 1), ("p_true", -1), ("p_true", 1e300)):
+        put = measured(data, by, weight)
+        with serving(model, before=lambda state: put_calibration(state, name, put)) as tandem:
+            equal(tandem.chat(CLEAR).tandem["tier"], "cloud")
+            assert "calibration_unusable" in "".join(tandem.log), tandem.log
+
+
 @case
 def test_a_reload_takes_up_a_calibration():
     model = unknown_model()

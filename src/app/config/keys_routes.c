@@ -72,6 +72,15 @@ static const struct config_key g3_keys[] = {
               "least for a call of a tool")},
     {"thresholds", CONFIG_KEY_TEXT, AT(thresholds[THRESHOLD_G3]), NULL,
      .help = HELP(THRESHOLDS_HELP)},
+    {"second", CONFIG_KEY_CHOICE, AT(gates.second), "off", .choices = second_names,
+     .help = HELP("asks the local model once more where its confidence is near the bound. p_true: "
+                  "whether its answer is right; agreement: the question again, in a few short "
+                  "samples. Only of models that 'tandem calibrate' measured it of (--p-true, "
+                  "--agreement)")},
+    {"second_band", CONFIG_KEY_NUMBER, AT(gates.second_band), "0.2", 0, 1,
+     .help = HELP("near: no further than this from the bound")},
+    {"second_samples", CONFIG_KEY_UINT, AT(gates.second_samples), "3", 1, SECOND_SAMPLES_MAX,
+     .help = HELP("how many samples agreement takes")},
 };
 static const struct config_section g3_section = KEYS_MAP(g3_keys);
 

@@ -139,6 +139,11 @@ static enum td_status open_all(struct calibration *calibration, struct td_error 
     return status == TD_OK ? check_folder(calibration, err) : status;
 }
 
+static enum second_by second_by(const struct calibrate_options *options)
+{
+    return options->p_true ? SECOND_P_TRUE : options->agreement ? SECOND_AGREEMENT : SECOND_OFF;
+}
+
 static enum td_status ask(struct calibration *calibration, struct td_error *err)
 {
     const struct calibrate_options *options = calibration->options;
@@ -153,6 +158,8 @@ static enum td_status ask(struct calibration *calibration, struct td_error *err)
         .threads = options->threads ? options->threads : config->engine.threads,
         .kv_type = (enum td_kv_type)config->engine.kv_type,
         .exit_threshold = options->model ? 0 : (float)config->engine.exit_threshold,
+        .second = second_by(options),
+        .samples = options->agreement,
         .cancel = options->cancel,
         .on_answer = on_answer,
         .ctx = calibration,
@@ -171,6 +178,7 @@ static enum td_status fit(struct calibration *calibration, struct td_error *err)
     const struct confidence_answers *answers = &calibration->answers;
     const struct risk_fit_answers of = {answers->whole, answers->whole_count, answers->running,
                                         answers->running_count};
+    calibration->fitted.second.by = second_by(calibration->options);
     enum td_status status =
         risk_fit(&of, calibration->options->seed, &calibration->fitted, &calibration->report, err);
     error_prefix(err, "nothing is written, half of %zu answers (%zu right) is fitted",
@@ -215,6 +223,53 @@ static struct json *line_json(const struct risk_fit_line *line, size_t held)
     return object;
 }
 
+static double second_ms(const struct calibration *calibration)
+{
+    return calibration->answers.second_ms / (double)calibration->report.count;
+}
+
+static struct json *second_json(const struct calibration *calibration)
+{
+    const struct risk_fit_report *report = &calibration->report;
+    const struct second_scale *scale = &calibration->fitted.second;
+    struct json *object = json_new_object(), *lines = json_new_array();
+    json_put(object, "by", json_new_cstr(second_names[scale->by]));
+    json_put(object, "weights", interval_json(scale->first, scale->second));
+    json_put(object, "auroc_first", json_new_double(report->second.auroc_first));
+    json_put(object, "auroc_second", json_new_double(report->second.auroc_second));
+    json_put(object, "auroc_both", json_new_double(report->second.auroc_both));
+    json_put(object, "ms", json_new_double(second_ms(calibration)));
+    for (size_t i = 0; i < CONFIDENCE_RISK_COUNT; i++) {
+        const struct risk_fit_line *line = &report->lines[i];
+        struct json *item = json_new_object();
+        json_put(item, "asked", json_new_double(share(line->asked, report->held_count)));
+        json_put(item, "coverage", json_new_double(share(line->second_kept, report->held_count)));
+        json_put(item, "risk_seen", json_new_double(share(line->second_wrong, report->held_count)));
+        json_push(lines, item);
+    }
+    json_put(object, "risks", lines);
+    return object;
+}
+
+static void print_second(const struct calibration *calibration)
+{
+    const struct risk_fit_report *report = &calibration->report;
+    const struct second_scale *scale = &calibration->fitted.second;
+    size_t held = report->held_count;
+    printf("with %s as a second signal (%.1f ms each):\n", second_names[scale->by],
+           second_ms(calibration));
+    printf("  AUROC of the first %.3f, of the second %.3f, of both %.3f\n",
+           report->second.auroc_first, report->second.auroc_second, report->second.auroc_both);
+    if (scale->second <= 0)
+        printf("  it says nothing that the first does not: servers do not ask for it\n");
+    for (size_t i = 0; scale->second > 0 && i < CONFIDENCE_RISK_COUNT; i++) {
+        const struct risk_fit_line *line = &report->lines[i];
+        printf("  %2.0f %%   asked for %5.1f %%, kept %5.1f %%, kept and wrong %5.1f %%\n",
+               100 * line->risk, 100 * share(line->asked, held),
+               100 * share(line->second_kept, held), 100 * share(line->second_wrong, held));
+    }
+}
+
 static bool print_json(const struct calibration *calibration)
 {
     const struct risk_fit_report *report = &calibration->report;
@@ -231,6 +286,8 @@ static bool print_json(const struct calibration *calibration)
     json_put(object, "risks", lines);
     json_put(object, "said_and_right", bins);
     json_put(object, "auroc", json_new_double(report->fit.auroc));
+    if (calibration->fitted.second.by != SECOND_OFF)
+        json_put(object, "second", second_json(calibration));
     json_put(object, "tokens", json_new_int((int64_t)calibration->answers.token_count));
     json_put(object, "seconds", json_new_double(calibration->seconds));
     json_put(object, "file", json_new_cstr(calibration->path));
@@ -264,6 +321,8 @@ static bool print_text(const struct calibration *calibration)
     for (size_t i = 0; i < RISK_FIT_BINS; i++)
         printf(" %.2f: %.2f%s", report->bins[i].said, report->bins[i].right,
                i + 1 < RISK_FIT_BINS ? "," : "\n");
+    if (calibration->fitted.second.by != SECOND_OFF)
+        print_second(calibration);
     printf("%s is written; servers use it from their next start or reload\n", calibration->path);
     return fflush(stdout) == 0;
 }

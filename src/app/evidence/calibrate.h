@@ -15,6 +15,8 @@ struct calibrate_options {
     const char *questions; /* a file (answer_check.h); NULL: those that came with the program */
     const char *judged;    /* file to write: each question with "right"; NULL = none */
     uint32_t tokens_max, threads;
+    bool p_true;        /* these two: a second signal is measured, too */
+    uint32_t agreement; /* by so many samples; 0 = not */
     uint64_t seed;
     enum td_cpu cpu;
     bool json;

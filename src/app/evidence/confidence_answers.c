@@ -5,7 +5,9 @@
 
 #include "app/cli/prompt_line.h"
 #include "app/evidence/answer_check.h"
+#include "app/evidence/second_answers.h"
 #include "app/evidence/tier_answers.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -113,6 +115,25 @@ static enum td_status answer_prompt(struct reading *reading, struct td_str text,
     return status;
 }
 
+static enum td_status ask_again(struct reading *reading, const struct json *line,
+                                struct confidence_sample *sample, struct td_error *err)
+{
+    const struct second_question question = {
+        .model = reading->source->model,
+        .session = reading->session,
+        .line = line,
+        .answer = buf_view(&reading->text),
+        .by = reading->options->second,
+        .samples = reading->options->samples,
+    };
+    if (question.by == SECOND_OFF)
+        return TD_OK;
+    double begin_ms = clock_monotonic_ms(NULL);
+    enum td_status status = second_answers_ask(&question, &sample->second, err);
+    reading->out->second_ms += clock_monotonic_ms(NULL) - begin_ms;
+    return status;
+}
+
 static enum td_status read_line(struct reading *reading, struct td_str text, struct td_error *err)
 {
     struct confidence_answers *out = reading->out;
@@ -141,6 +162,7 @@ static enum td_status read_line(struct reading *reading, struct td_str text, str
         *sample =
             (struct confidence_sample){.right = right, .answer = (uint32_t)(out->whole_count - 1)};
         confidence_features(&reading->confidence, &sample->features);
+        status = ask_again(reading, line, sample, err);
         for (size_t i = running; i < out->running_count; i++)
             out->running[i].right = right;
         out->right_count += right;

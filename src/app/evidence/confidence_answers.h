@@ -23,6 +23,7 @@ struct confidence_answers {
     size_t right_count;
     size_t other_count; /* lines left out: the answer was not what "right" is about */
     uint64_t token_count;
+    double second_ms; /* that the second signals took, all together */
 };
 
 /* Who answers: one of the two. */
@@ -37,6 +38,8 @@ struct confidence_answers_options {
     uint32_t tokens_max, threads;
     enum td_kv_type kv_type; /* this and the next: as the server's engine has them */
     float exit_threshold;
+    enum second_by second;     /* what is asked beside; of a model here */
+    uint32_t samples;          /* of SECOND_AGREEMENT */
     const atomic_bool *cancel; /* set by a signal: TD_CANCELLED; or NULL */
     /* After each answer, with its line of the file; or NULL. */
     void (*on_answer)(void *ctx, const struct confidence_answers *so_far, const struct json *line,

@@ -4,6 +4,7 @@
 #include "exchange/limits/confidence.h"
 
 #include "base/assertion.h"
+#include "router/judge/second_signal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -123,13 +124,6 @@ static uint32_t sort_logprobs(const struct confidence *confidence,
     return confidence->count;
 }
 
-/* Log-odds, no further than what a probability of 1e-7 has. */
-static double log_odds(double p)
-{
-    double clear = p < 1e-7 ? 1e-7 : p > SURE ? SURE : p;
-    return log(clear / (1 - clear));
-}
-
 void confidence_features(const struct confidence *confidence, struct confidence_features *out)
 {
     static const unsigned percents[] = {5, 10, 25};
@@ -151,11 +145,20 @@ void confidence_features(const struct confidence *confidence, struct confidence_
     value[CONFIDENCE_LENGTH] = log1p(tokens);
     value[CONFIDENCE_ENDED] = confidence->ended;
     value[CONFIDENCE_MINE] = log(fmax(1 - (double)confidence->not_mine, 1e-7));
-    value[CONFIDENCE_PROBE] = confidence->probe > 0 ? log_odds((double)confidence->probe) : 0;
+    value[CONFIDENCE_PROBE] =
+        confidence->probe > 0 ? second_log_odds((double)confidence->probe) : 0;
+}
+
+void confidence_weigh(struct confidence *confidence, double value)
+{
+    confidence->weighed = true;
+    confidence->weight = value;
 }
 
 double confidence_value(const struct confidence *confidence)
 {
+    if (confidence->weighed)
+        return confidence->weight;
     if (confidence->count == 0)
         return NAN;
     if (confidence->model) {

@@ -51,6 +51,8 @@ struct confidence {
     double temperature, bias;             /* temperature 0: no calibration */
     struct confidence_scale call, label;  /* of the other kinds */
     const struct confidence_model *model; /* or NULL */
+    bool weighed;                         /* with a second signal: `weight` is the value */
+    double weight;
 };
 
 /* The scales of the other kinds are the same until the caller sets them. */
@@ -64,6 +66,8 @@ enum confidence_kind confidence_kind(const struct confidence *confidence);
 const char *confidence_kind_name(enum confidence_kind kind); /* "answer", "call", "label" */
 /* Nothing more comes. by_itself: an end token or a stop, not a limit. */
 void confidence_end(struct confidence *confidence, bool by_itself);
+/* A second signal has said more of the whole answer. 0..1. */
+void confidence_weigh(struct confidence *confidence, double value);
 /* What a model looks at. At least one token. */
 void confidence_features(const struct confidence *confidence, struct confidence_features *out);
 /* NAN before the first token. */

@@ -41,6 +41,9 @@ void gates_write(const struct gate_settings *gates, struct buf *out)
                gates->g2_abandon_under, gates->g3_confidence_min, gates->hopeless_under,
                gates->human_under, gates->commit_tokens, gates->g2_given, gates->g3_given,
                gates->risk);
+    if (gates->second != SECOND_OFF) /* else a policy has the version that it had */
+        buf_printf(out, " second %d %.17g %u", gates->second, gates->second_band,
+                   gates->second_samples);
 }
 
 /* --- the first token --- */
@@ -294,6 +297,11 @@ const char *gate_name(const struct gate *gate)
 bool gate_is_refusal(const struct gate *gate)
 {
     return gate && gate->look == is_not_mine;
+}
+
+bool gate_is_low(const struct gate *gate)
+{
+    return gate && gate->code == REASON_LEFT_LOW_CONFIDENCE;
 }
 
 bool gate_is_cut(const struct gate *gate)

@@ -46,6 +46,8 @@ void gates_write(const struct gate_settings *gates, struct buf *out);
 const char *gate_name(const struct gate *gate); /* "not_mine", "g1", ... */
 /* The tier itself says that this is not its task; of NULL false. */
 bool gate_is_refusal(const struct gate *gate);
+/* Did the confidence alone leave it? Of NULL false. */
+bool gate_is_low(const struct gate *gate);
 /* What a wrong answer may be expected to cost: its cost times the probability that it is wrong. Of
  * a confidence that nobody knows (NAN) as much speaks for as against it. */
 double gates_loss_usd(const struct gate_settings *gates, double confidence);

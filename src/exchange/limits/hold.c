@@ -91,3 +91,14 @@ void hold_replay(const struct hold *hold, bool (*fn)(void *ctx, const struct tie
         if (!fn(ctx, &hold->items[i].piece))
             return;
 }
+
+static bool add_text(void *ctx, const struct tier_piece *piece)
+{
+    buf_append_str(ctx, piece->text);
+    return true;
+}
+
+void hold_text(const struct hold *hold, struct buf *out)
+{
+    hold_replay(hold, add_text, out);
+}

@@ -5,6 +5,7 @@
 #ifndef EXCHANGE_HOLD_H
 #define EXCHANGE_HOLD_H
 
+#include "base/buf.h"
 #include "tier/tier.h"
 
 /* Of text and stats of one answer. An answer that is larger is shown, whatever the settings say. */
@@ -26,5 +27,7 @@ TD_MUST_CHECK bool hold_add(struct hold *hold, const struct tier_piece *piece);
 /* Calls back with the pieces in order while fn returns true; the hold keeps them. */
 void hold_replay(const struct hold *hold, bool (*fn)(void *ctx, const struct tier_piece *piece),
                  void *ctx);
+/* Appends the text of all pieces. */
+void hold_text(const struct hold *hold, struct buf *out);
 
 #endif

@@ -312,6 +312,25 @@ static void keep_for_later(struct exchange *ex)
     }
 }
 
+/* The gates have judged a whole answer: it is kept or left. */
+static void conclude(struct exchange *ex, const struct gate_view *view)
+{
+    if (!ex->current->low || !may_leave(ex)) {
+        if (!ex->lane->checks && !ex->lane->plans)
+            explain_keeping(ex, view);
+        if (!parts_answered(ex))
+            advance(ex, OUTCOME_ANSWERED);
+        else if (ex->waiting == ex->lane && ex->request.corrections)
+            answer_tell_provisional(ex);
+        return;
+    }
+    explain_leaving(ex, view);
+    ex->current->outcome = ATTEMPT_ESCALATED;
+    review_note_candidate(ex);
+    keep_for_later(ex);
+    advance(ex, OUTCOME_LEFT);
+}
+
 static void complete_attempt(struct exchange *ex, const struct tier_result *result)
 {
     const struct gate_view view = view_of(ex, true, was_cut(ex, result));
@@ -328,20 +347,22 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
         ex->current->fault = view.fault;
     }
     ex->current->low = ex->lane->verdict.left_by != NULL;
-    if (!ex->current->low || !may_leave(ex)) {
-        if (!ex->lane->checks && !ex->lane->plans)
-            explain_keeping(ex, &view);
-        if (!parts_answered(ex))
-            advance(ex, OUTCOME_ANSWERED);
-        else if (ex->waiting == ex->lane && ex->request.corrections)
-            answer_tell_provisional(ex);
-        return;
+    if (view.cut != CUT_NOT || view.fault != ANSWER_SOUND || !parts_judged(ex))
+        conclude(ex, &view);
+}
+
+void climb_weigh(struct exchange *ex, double confidence)
+{
+    lane_turn_to(ex, ex->waiting);
+    ex->waiting = NULL;
+    const struct gate_view view = view_of(ex, true, CUT_NOT);
+    if (!isnan(confidence)) {
+        confidence_weigh(&ex->lane->confidence, confidence);
+        ex->current->confidence = confidence;
+        ex->lane->verdict = gates_judge(&view);
+        ex->current->low = ex->lane->verdict.left_by != NULL;
     }
-    explain_leaving(ex, &view);
-    ex->current->outcome = ATTEMPT_ESCALATED;
-    review_note_candidate(ex);
-    keep_for_later(ex);
-    advance(ex, OUTCOME_LEFT);
+    conclude(ex, &view);
 }
 
 void climb_settle(struct exchange *ex, struct lane *lane)
@@ -424,7 +445,8 @@ void climb_deadline(struct exchange *ex)
     for (size_t i = 0; i < LANES_MAX; i++)
         attempt_cut_off(ex, &ex->lanes[i]);
     if (ex->waiting) {
-        ex->verification.state = VERIFICATION_TIMEOUT;
+        if (ex->verification.state == VERIFICATION_PROVISIONAL)
+            ex->verification.state = VERIFICATION_TIMEOUT;
         climb_settle(ex, ex->waiting);
         return;
     }

@@ -23,6 +23,9 @@ void climb_after(struct exchange *exchange, const struct tier_result *result);
  * beside it is stopped. */
 struct lane;
 void climb_settle(struct exchange *exchange, struct lane *lane);
+/* For a part that had the whole answer wait after the gates: how confident it is now (NAN: as it
+ * was). The gates judge it again. */
+void climb_weigh(struct exchange *exchange, double confidence);
 /* The whole answer that waits was found wrong: the next rung is asked, and it is kept in case that
  * one fails. why: the rest of a sentence. */
 void climb_refute(struct exchange *exchange, const char *why);

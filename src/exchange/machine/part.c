@@ -81,6 +81,14 @@ void parts_left(struct exchange *ex)
     EACH_PART(left, ex, state)
 }
 
+bool parts_judged(struct exchange *ex)
+{
+    bool waits = false;
+    for (size_t i = 0; exchange_parts[i] && !waits; i++)
+        waits = exchange_parts[i]->judged && exchange_parts[i]->judged(ex, ex->parts.of[i]);
+    return waits;
+}
+
 bool parts_answered(struct exchange *ex)
 {
     bool waits = false;

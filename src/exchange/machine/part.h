@@ -29,6 +29,9 @@ struct exchange_part {
     bool (*may_go_on)(struct exchange *exchange, void *state, size_t tier);
     /* The current attempt was left or failed: its answer will not be shown now. */
     void (*left)(struct exchange *exchange, void *state);
+    /* The gates have judged the current attempt's whole answer. True: the part says later how
+     * confident it is after all (climb_weigh). */
+    bool (*judged)(struct exchange *exchange, void *state);
     /* The current attempt's answer is whole, and no gate leaves it. True: the part says later whose
      * answer is given (climb_settle, climb_refute). */
     bool (*answered)(struct exchange *exchange, void *state);
@@ -58,6 +61,7 @@ void parts_planned(struct exchange *exchange);
 void parts_started(struct exchange *exchange);
 bool parts_may_go_on(struct exchange *exchange, size_t tier);
 void parts_left(struct exchange *exchange);
+bool parts_judged(struct exchange *exchange);
 bool parts_answered(struct exchange *exchange);
 void parts_committing(struct exchange *exchange);
 void parts_ended(struct exchange *exchange, enum exchange_end end);

@@ -66,12 +66,6 @@ static bool has_people_ahead(const struct exchange *ex)
     return false;
 }
 
-static bool add_text(void *ctx, const struct tier_piece *piece)
-{
-    buf_append_str(ctx, piece->text);
-    return true;
-}
-
 void review_note_candidate(struct exchange *ex)
 {
     struct review *review = &ex->review;
@@ -80,7 +74,7 @@ void review_note_candidate(struct exchange *ex)
         return;
     struct buf *text = &review->candidates[review->candidate_count].text;
     buf_init(text, HOLD_BYTES_MAX);
-    hold_replay(&ex->lane->hold, add_text, text);
+    hold_text(&ex->lane->hold, text);
     review->candidates[review->candidate_count++].attempt = ex->current;
 }
 

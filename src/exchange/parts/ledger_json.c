@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/parts/part_consistency.h"
+#include "exchange/parts/part_second.h"
 #include "router/plan/plan_record.h"
 
 #include <inttypes.h>
@@ -303,6 +304,7 @@ char *ledger_json_signals(const struct exchange *ex, bool with_turns)
     put_decision(ex, to);
     put_cache(ex, to);
     put_verification(ex, to);
+    part_second_write(ex, to);
     if (ex->staying)
         staying_write(&ex->staying->facts, "documents", to);
     if (ex->answer.summary.pseudonyms.sent > 0)

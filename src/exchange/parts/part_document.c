@@ -106,12 +106,6 @@ static void started(struct exchange *ex, void *state)
 
 /* --- rounds --- */
 
-static bool add_text(void *ctx, const struct tier_piece *piece)
-{
-    buf_append_str(ctx, piece->text);
-    return true;
-}
-
 static void fail(struct exchange *ex, struct document_state *own, enum td_status status,
                  const char *why)
 {
@@ -235,7 +229,7 @@ static bool answered(struct exchange *ex, void *state)
         return true;
     }
     buf_init(&said, HOLD_BYTES_MAX);
-    hold_replay(&ex->lane->hold, add_text, &said);
+    hold_text(&ex->lane->hold, &said);
     bool goes_on = true;
     if (said.failed)
         fail(ex, own, TD_NO_MEMORY, "out of memory for its answer");

@@ -46,16 +46,6 @@ struct verify_state {
 
 /* --- which exchanges --- */
 
-/* Calls of tools, media and continued texts are more than words, and words are what is compared. */
-static bool is_words_alone(const struct td_request *request)
-{
-    for (size_t i = 0; i < request->message_count; i++)
-        if (request->messages[i].role == TD_ROLE_TOOL)
-            return false;
-    return !request->has_calls && !request->completion && request->tool_count == 0 &&
-           request->media.kinds == 0;
-}
-
 static bool is_race(const struct exchange *ex)
 {
     return ex->plan.route->race && ex->plan.route->settle != SETTLE_FIRST_GOOD;
@@ -96,7 +86,7 @@ static bool is_wanted(const struct exchange *ex)
     const struct verify_settings *settings = &ex->plan.route->verify;
     const struct routing_rule *rule = ex->signals.rule;
     if (ex->staying || (rule && rule->stays) || exchange_is_hopeless(ex) ||
-        !is_words_alone(&ex->request))
+        !request_is_words_alone(&ex->request))
         return false;
     if (is_race(ex))
         return !ex->signals.batch && ex->signals.moment.network != TD_NETWORK_METERED;
@@ -239,12 +229,6 @@ static void started(struct exchange *ex, void *state)
 
 /* --- the verdict by scoring --- */
 
-static bool add_text(void *ctx, const struct tier_piece *piece)
-{
-    buf_append_str(ctx, piece->text);
-    return true;
-}
-
 /* Of a whole answer: as it was shown, or as it is held. */
 static void read_answer(const struct exchange *ex, const struct lane *lane, struct buf *out)
 {
@@ -252,7 +236,7 @@ static void read_answer(const struct exchange *ex, const struct lane *lane, stru
     if (lane->committed)
         buf_append_str(out, buf_view(&ex->answer.text));
     else
-        hold_replay(&lane->hold, add_text, out);
+        hold_text(&lane->hold, out);
 }
 
 /* Question and answer as one request, which is scanned, masked and classed like any that leaves. Of
@@ -334,7 +318,7 @@ static void settle_by_verdict(struct exchange *ex, struct verify_state *own, str
     char why[REASON_TEXT_BYTES];
     struct buf said;
     buf_init(&said, VERDICT_TEXT_BYTES);
-    hold_replay(&checks->hold, add_text, &said);
+    hold_text(&checks->hold, &said);
     enum verdict verdict = said.failed ? VERDICT_NONE : verdict_read(&own->nonces, buf_view(&said));
     buf_deinit(&said);
     ex->checker->outcome = ATTEMPT_CHECKED;

@@ -12,6 +12,7 @@
     X(load)          \
     X(hedge)         \
     X(urgent)        \
+    X(second)        \
     X(budget)        \
     X(conversation)  \
     X(consistency) X(account) X(ledger) X(verify) X(reactions) X(watch) X(ramp) X(shadow)

@@ -210,6 +210,25 @@ static enum td_status read_thresholds(const struct json *list, struct confidence
     return TD_OK;
 }
 
+/* Absent: it was not measured. */
+static enum td_status read_second(const struct json *object, struct second_scale *out,
+                                  struct td_error *err)
+{
+    const char *name = json_cstr(json_get(object, "by"));
+    if (json_kind_of(object) == JSON_KIND_ABSENT)
+        return TD_OK;
+    for (int by = SECOND_P_TRUE; name && second_names[by]; by++)
+        if (strcmp(name, second_names[by]) == 0)
+            out->by = (enum second_by)by;
+    if (out->by == SECOND_OFF || !read_number(json_get(object, "bias"), -1e3, 1e3, &out->bias) ||
+        !read_number(json_get(object, "first"), 0, 1e3, &out->first) ||
+        !read_number(json_get(object, "second"), 0, 1e3, &out->second))
+        return error_set(err, TD_INVALID,
+                         "second is no signal (by: p_true or agreement) with numbers bias, first "
+                         "and second, the last two from 0 to 1000");
+    return TD_OK;
+}
+
 /* Over the numbers as they are written, so that a file and its copy have the same. */
 static void write_heads(const struct confidence_model *model, struct json *root);
 
@@ -252,6 +271,8 @@ enum td_status confidence_model_read(struct td_str text, struct confidence_model
         status = read_head(root, "running", &out->running, err);
     if (status == TD_OK)
         status = read_thresholds(json_get(root, "thresholds"), out, err);
+    if (status == TD_OK)
+        status = read_second(json_get(root, "second"), &out->second, err);
     json_free(root);
     if (status != TD_OK)
         return status;
@@ -304,6 +325,16 @@ static struct json *thresholds_json(const struct confidence_model *model)
     return list;
 }
 
+static struct json *second_json(const struct second_scale *second)
+{
+    struct json *object = json_new_object();
+    json_put(object, "by", json_new_cstr(second_names[second->by]));
+    json_put(object, "bias", json_new_double(second->bias));
+    json_put(object, "first", json_new_double(second->first));
+    json_put(object, "second", json_new_double(second->second));
+    return object;
+}
+
 void confidence_model_write(const struct confidence_model *model, struct buf *out)
 {
     struct json *root = json_new_object(), *bound = json_new_object();
@@ -315,6 +346,8 @@ void confidence_model_write(const struct confidence_model *model, struct buf *ou
     write_heads(model, root);
     if (model->has_thresholds)
         json_put(root, "thresholds", thresholds_json(model));
+    if (model->second.by != SECOND_OFF)
+        json_put(root, "second", second_json(&model->second));
     json_write(root, out);
     buf_append_char(out, '\n');
     json_free(root);

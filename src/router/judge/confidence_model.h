@@ -16,6 +16,7 @@
 #define ROUTER_CONFIDENCE_MODEL_H
 
 #include "base/buf.h"
+#include "router/judge/second_signal.h"
 
 #define CONFIDENCE_KNOTS_MAX 64
 #define CONFIDENCE_DIGEST_BYTES 17
@@ -69,6 +70,7 @@ struct confidence_model {
      * may. Written by `tandem calibrate`. */
     bool has_thresholds;
     double threshold[CONFIDENCE_RISK_COUNT];
+    struct second_scale second;           /* of a second signal; SECOND_OFF: it was not measured */
     char digest[CONFIDENCE_DIGEST_BYTES]; /* of the heads: what tuned thresholds belong to */
 };
 

@@ -186,11 +186,12 @@ double confidence_ece(double (*pairs)[2], size_t count, size_t bins)
     return error;
 }
 
-/* Of pairs that are sorted by score: the share of (right, wrong) in which the right one stands
- * above, ties half (Mann and Whitney 1947). */
-static double auroc(const double (*pairs)[2], size_t count)
+/* The share of (right, wrong) in which the right one stands above, ties half (Mann and Whitney
+ * 1947). */
+double confidence_auroc(double (*pairs)[2], size_t count)
 {
     double right = 0, wrong = 0, above = 0;
+    qsort(pairs, count, sizeof *pairs, by_first);
     for (size_t i = 0; i < count;) {
         size_t end = i;
         double right_here = 0, wrong_here = 0;
@@ -283,9 +284,7 @@ static void report_folds(struct fit *fit, double *p, double *y, double (*calibra
             fit->pairs[i][0] = plain ? value[CONFIDENCE_MEAN_LOGPROB] : fit->score[i];
             fit->pairs[i][1] = fit->samples[i].right;
         }
-        qsort(fit->pairs, fit->count, sizeof *fit->pairs, by_first);
-        double area = auroc((const double(*)[2])fit->pairs, fit->count);
-        *(plain ? &report->auroc_plain : &report->auroc) = area;
+        *(plain ? &report->auroc_plain : &report->auroc) = confidence_auroc(fit->pairs, fit->count);
     }
 }
 

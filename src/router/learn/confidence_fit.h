@@ -13,6 +13,7 @@ struct confidence_sample {
     struct confidence_features features;
     double right;    /* 0 or 1, or between */
     uint32_t answer; /* samples of one answer go into one fold */
+    double second;   /* a second signal of a whole answer (second_signal.h), where asked for */
 };
 
 /* All on folds that were not fitted to. */
@@ -42,5 +43,8 @@ size_t confidence_isotonic(const double *p, double *y, size_t count,
  * confidence| (Guo et al. 2017, "On Calibration of Modern Neural Networks", with bins of equal
  * mass). Sorts `pairs` ([count][2]: confidence, right). */
 double confidence_ece(double (*pairs)[2], size_t count, size_t bins);
+
+/* Of pairs [count][2], which it sorts: score, right. NAN unless both outcomes are there. */
+double confidence_auroc(double (*pairs)[2], size_t count);
 
 #endif

@@ -81,6 +81,51 @@ static void find_thresholds(struct work *work, struct confidence_model *out)
     out->has_thresholds = true;
 }
 
+/* --- a second signal --- */
+
+static struct second_sample second_of(const struct confidence_sample *sample, double first)
+{
+    return (struct second_sample){first, sample->second, sample->right};
+}
+
+static void count_second(const struct second_sample *sample, const struct second_scale *scale,
+                         struct risk_fit_line *line)
+{
+    bool asked = fabs(sample->first - line->threshold) <= RISK_FIT_BAND;
+    double confidence =
+        asked ? second_combine(scale, sample->first, sample->second) : sample->first;
+    line->asked += asked;
+    line->second_kept += confidence >= line->threshold;
+    line->second_wrong += confidence >= line->threshold && sample->right < 0.5;
+}
+
+/* Its weights, on the first half with scores of the unseen folds; what it is worth, on the other.
+ * The thresholds are those of the first signal, as gates use them. */
+static bool fit_second(const struct work *work, struct confidence_model *out,
+                       struct risk_fit_report *report)
+{
+    size_t count = work->fit_count + work->held_count;
+    struct second_sample *samples = calloc(count + 1, sizeof *samples);
+    if (!samples)
+        return false;
+    for (size_t i = 0; i < work->fit_count; i++)
+        samples[i] = second_of(&work->fit[i],
+                               confidence_knots_value(out->whole.knot_p, out->whole.knot_y,
+                                                      out->whole.knot_count, work->unseen[i]));
+    second_fit(samples, work->fit_count, &out->second);
+    for (size_t i = 0; i < work->held_count; i++) {
+        samples[i] =
+            second_of(&work->held[i], confidence_head_value(&out->whole, &work->held[i].features));
+        for (size_t r = 0; r < CONFIDENCE_RISK_COUNT; r++)
+            count_second(&samples[i], &out->second, &report->lines[r]);
+    }
+    bool ok = second_measure(samples, work->held_count, &out->second, &report->second);
+    if (!(report->second.auroc_both > report->second.auroc_first))
+        out->second.second = 0; /* it orders new answers no better: nobody is to pay for it */
+    free(samples);
+    return ok;
+}
+
 static int by_confidence(const void *a, const void *b)
 {
     double x = ((const double *)a)[0], y = ((const double *)b)[0];
@@ -146,6 +191,8 @@ enum td_status risk_fit(const struct risk_fit_answers *answers, uint64_t seed,
         break_ties(&out->running);
         find_thresholds(&work, out);
         measure(&work, out, report);
+        if (out->second.by != SECOND_OFF && !fit_second(&work, out, report))
+            status = error_set(err, TD_NO_MEMORY, "no memory for a second signal");
     }
     free(work.fit);
     free(work.held);

@@ -10,8 +10,10 @@
 #define ROUTER_RISK_FIT_H
 
 #include "router/learn/confidence_fit.h"
+#include "router/learn/second_fit.h"
 
 #define RISK_FIT_BINS 5
+#define RISK_FIT_BAND 0.2 /* the default of gates.g3.second_band */
 
 /* Of a threshold, on the half that was held out; intervals at 95 % (Wilson). */
 struct risk_fit_line {
@@ -19,6 +21,8 @@ struct risk_fit_line {
     size_t kept, wrong;     /* wrong: kept and wrong */
     double kept_low, kept_high;
     double wrong_low, wrong_high;
+    /* The same where the second signal decides within RISK_FIT_BAND of the threshold. */
+    size_t asked, second_kept, second_wrong;
 };
 
 struct risk_fit_report {
@@ -29,6 +33,7 @@ struct risk_fit_report {
         double said, right;           /* mean confidence, and share of right answers */
     } bins[RISK_FIT_BINS];            /* parts of equal size of the held-out half, by confidence */
     struct confidence_fit_report fit; /* of the first half */
+    struct second_report second;      /* of the second half, where a second signal was asked */
 };
 
 struct risk_fit_answers {
@@ -38,8 +43,8 @@ struct risk_fit_answers {
     size_t running_count;
 };
 
-/* Fills the heads, samples and thresholds of *out. TD_INVALID when there are too few answers, or
- * too few of one outcome. */
+/* Fills the heads, samples and thresholds of *out, and with out->second.by its other members.
+ * TD_INVALID when there are too few answers, or too few of one outcome. */
 TD_MUST_CHECK enum td_status risk_fit(const struct risk_fit_answers *answers, uint64_t seed,
                                       struct confidence_model *out, struct risk_fit_report *report,
                                       struct td_error *err);

@@ -66,6 +66,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_CACHE_HIT] = "cache_hit",
         [REASON_CACHE_SIMILAR] = "cache_similar",
         [REASON_CACHE_UNLIKE] = "cache_unlike",
+        [REASON_SECOND_SIGNAL] = "second_signal",
         [REASON_KEPT_CONFIDENT] = "kept_confident",
         [REASON_KEPT_LAST] = "kept_last",
         [REASON_KEPT_HOPELESS] = "kept_hopeless",

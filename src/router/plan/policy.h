@@ -6,6 +6,7 @@
 
 #include "device/ease.h"
 #include "request/request.h"
+#include "router/judge/second_signal.h"
 #include "router/judge/similarity.h"
 #include "router/plan/facts.h"
 #include "router/plan/routing_rules.h"
@@ -42,6 +43,9 @@ struct gate_settings {
     double g2_abandon_under; /* leave when it is below then; 0 = off */
     bool g3_on;
     double g3_confidence_min; /* leave when the whole answer's confidence is below */
+    int second;               /* enum second_by: asked of a whole answer where G3 is in doubt */
+    double second_band;       /* that is: the confidence is no further from the threshold */
+    uint32_t second_samples;  /* of SECOND_AGREEMENT */
     int risk;                 /* enum risk_level: of a calibrated tier's threshold */
     bool uncalibrated;        /* tier_gates_of: no number says what may be kept */
     /* Where people can be asked: what a wrong answer costs (0 = not weighed), and what they do.
@@ -205,6 +209,7 @@ enum reason_code {
     REASON_CACHE_HIT,     /* it is an earlier one to the same request: nothing was asked */
     REASON_CACHE_SIMILAR, /* the same, to a similar question */
     REASON_CACHE_UNLIKE,  /* there is one to a similar question, which differs in what counts */
+    REASON_SECOND_SIGNAL, /* the model was asked once more how sure it is */
     REASON_KEPT_CONFIDENT,
     REASON_KEPT_LAST,
     REASON_KEPT_HOPELESS,

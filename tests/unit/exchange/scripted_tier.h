@@ -22,6 +22,7 @@ enum script_kind {
     SCRIPT_ECHO_HALF, /* half of the first message */
     SCRIPT_ECHO_REST, /* and the rest of it */
     SCRIPT_VERDICT,   /* what it was asked to say of an answer, with this verdict */
+    SCRIPT_LABELS,    /* of two labels: `probability` is the first one's */
     SCRIPT_DONE,
     SCRIPT_FAIL,
     SCRIPT_STALL
@@ -66,6 +67,10 @@ struct script_step {
 #define VERDICT(t)                                          \
     {                                                       \
         .kind = SCRIPT_VERDICT, .delay_ms = 10, .text = (t) \
+    }
+#define LABELS(p)                                                             \
+    {                                                                         \
+        .kind = SCRIPT_LABELS, .delay_ms = 10, .text = "", .probability = (p) \
     }
 #define DONE                                \
     {                                       \
@@ -168,6 +173,11 @@ static void scripted_step(void *ctx)
         snprintf(attempt->tier->said, sizeof attempt->tier->said,
                  "{\"check\":\"%s\",\"verdict\":\"%s\"}", attempt->tier->check, step->text);
         piece.text = str_from(attempt->tier->said);
+    }
+    const float scores[2] = {(float)log(step->probability), (float)log(1 - step->probability)};
+    if (step->kind == SCRIPT_LABELS) {
+        piece.label_scores = scores;
+        piece.label_count = 2;
     }
     piece.token_text = piece.text;
     piece.stats.logprob = (float)log(step->probability);

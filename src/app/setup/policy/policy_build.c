@@ -192,6 +192,9 @@ static void write_calibration(const char *tier, const struct confidence_model *m
     buf_printf(out, "calibration %s %s", tier, model->digest);
     for (size_t i = 0; i < CONFIDENCE_RISK_COUNT; i++)
         buf_printf(out, " %.17g", model->threshold[i]);
+    if (model->second.by != SECOND_OFF)
+        buf_printf(out, " second %d %.17g %.17g %.17g", model->second.by, model->second.bias,
+                   model->second.first, model->second.second);
     buf_append_char(out, '\n');
 }
 

@@ -5,6 +5,7 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/evidence/calibrate.h"
+#include "router/judge/second_signal.h"
 
 static int cmd_calibrate(int argc, char **argv)
 {
@@ -17,6 +18,12 @@ static int cmd_calibrate(int argc, char **argv)
          "most tokens of an answer; default 48", 1, 65536},
         {"judged", 0, OPTION_TEXT, &calibrate.judged, "FILE.jsonl",
          "also write each question with \"right\": true or false, for 'tandem probe train'", 0, 0},
+        {"p-true", 0, OPTION_FLAG, &calibrate.p_true, NULL,
+         "also measure what it is worth to ask the model whether its answer is right "
+         "(gates.g3.second)",
+         0, 0},
+        {"agreement", 0, OPTION_UINT, &calibrate.agreement, "K",
+         "the same of K further short samples", 1, SECOND_SAMPLES_MAX},
         {"seed", 0, OPTION_U64, &calibrate.seed, "S",
          "seed of the division into halves and folds; default 1", 0, 0},
         OPTION_ROW_THREADS(calibrate.threads),
@@ -38,6 +45,7 @@ static int cmd_calibrate(int argc, char **argv)
             "answered rightly and 40 wrongly.",
         .example = "  tandem calibrate -m model.gguf",
         .json = "{model, quantization, questions, right, held_out, risks, said_and_right, auroc, "
+                "second, "
                 "tokens, seconds, file}",
         OPTION_TABLE(options),
         .positional_max = 1,
