@@ -116,7 +116,7 @@ enum td_defer {
 
 /* A text to go on with instead of a chat. */
 struct td_completion {
-    struct td_str text;
+    struct td_str text, after; /* after: what stands after the gap; empty = there is none */
     const int32_t *ids; /* [id_count] the text as ids of the local model; NULL = tokenize it */
     size_t id_count;
     bool echo;        /* the answer and its log-probabilities begin with the text */
@@ -202,6 +202,7 @@ struct td_request {
     struct td_str dry_breakers; /* a zero byte after each; empty = the engine's own */
     uint32_t dry_window;        /* tokens that DRY looks back; 0 = as many as there are */
     bool ignore_eos;
+    const char *infill_member;    /* that has the text after a completion's gap, or NULL */
     const char *foreign_sampling; /* a member about sampling that our engine lacks, or NULL */
 
     /* The tools are the member REQUEST_TOOLS. */

@@ -32,6 +32,7 @@ static const struct {
     {CAPABILITY_GRAMMAR, "grammar"},       {CAPABILITY_ADAPTERS, "adapters"},
     {CAPABILITY_COMPLETION, "completion"}, {CAPABILITY_IMAGE, "image"},
     {CAPABILITY_AUDIO, "audio"},           {CAPABILITY_FILE, "file"},
+    {CAPABILITY_INFILL, "infill"},
 };
 
 static bool may_name(const struct model_rows *rows, const char *name)

@@ -180,7 +180,7 @@ static bool refuse_unsupported(const struct json *body, uint32_t n, struct fault
     return best_of == (int64_t)n || refuse(fault, "best_of", "best_of must be n: all are given");
 }
 
-/* What stands after the gap goes to servers that fill one; the engine here has no such models. */
+/* What stands after the gap. An echo that stops before it is a thing of servers. */
 static bool read_suffix(const struct json *body, struct td_request *td, struct fault *fault)
 {
     const struct json *suffix = json_get(body, "suffix");
@@ -188,7 +188,9 @@ static bool read_suffix(const struct json *body, struct td_request *td, struct f
         return fault_request(fault, "suffix", "suffix must be a string, not %s",
                              json_kind_name(json_kind_of(suffix)));
     if (json_text(suffix).len > 0)
-        td->foreign_sampling = "suffix";
+        td->infill_member = "suffix";
+    if (td->infill_member && json_bool(json_get(body, "echo"), false))
+        td->foreign_sampling = "suffix with echo";
     return true; /* an empty one is sent to nobody, see completion_request_parse */
 }
 
@@ -215,6 +217,7 @@ static bool read_members(const struct json *body, const struct td_model *model, 
         return false;
     for (size_t i = 0; i < out->prompt_count; i++) {
         out->prompts[i].echo = json_bool(echo, false);
+        out->prompts[i].after = json_text(json_get(body, "suffix"));
         out->prompts[i].prompt_only = tokens_max == 0;
     }
     return true;

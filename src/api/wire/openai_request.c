@@ -433,7 +433,8 @@ bool openai_request_make_completion(struct arena *arena, struct chat_request *ou
     ASSERT(request->message_count == 1 && json_kind_of(said) == JSON_KIND_TEXT);
     if (!completion || !message || !members)
         return fault_request(fault, NULL, "the request is larger than this server accepts");
-    *completion = (struct td_completion){.text = json_text(said)};
+    *completion = (struct td_completion){.text = json_text(said),
+                                         .after = json_text(json_get(out->body, "suffix"))};
     *message = (struct td_message){TD_ROLE_USER, completion->text};
     for (size_t i = 0; i < request->member_count; i++)
         members[i] = request->members[i].kind == REQUEST_MESSAGES

@@ -120,8 +120,10 @@ static void encode_span(struct encoder *encoder, size_t begin, size_t end, bool 
 
 static enum td_status encode(const struct tokenizer *tokenizer, struct td_str text,
                              const struct text_segment *segments, size_t segment_count,
-                             bool add_special, struct buf *ids, struct td_error *err)
+                             const struct tokenizer_options *options, struct buf *ids,
+                             struct td_error *err)
 {
+    bool add_special = options->add_special;
     ASSERT(tokenizer != NULL);
     ASSERT(text.data != NULL || text.len == 0);
     ASSERT(ids->len % sizeof(int32_t) == 0);
@@ -131,7 +133,7 @@ static enum td_status encode(const struct tokenizer *tokenizer, struct td_str te
     struct encoder encoder = {.tokenizer = tokenizer,
                               .merger = {.tokenizer = tokenizer, .ids = ids},
                               .text = text,
-                              .after_special = true,
+                              .after_special = !options->goes_on,
                               .ok = !ids->failed};
     if (add_special && tokenizer->adds_bos && tokenizer->bos >= 0)
         append_special(&encoder, tokenizer->bos);
@@ -155,7 +157,7 @@ enum td_status tokenizer_encode(const struct tokenizer *tokenizer, struct td_str
                                 struct td_error *err)
 {
     struct text_segment whole = {0, text.len, options->parse_special};
-    return encode(tokenizer, text, &whole, 1, options->add_special, ids, err);
+    return encode(tokenizer, text, &whole, 1, options, ids, err);
 }
 
 enum td_status tokenizer_encode_segments(const struct tokenizer *tokenizer, struct td_str text,
@@ -170,7 +172,8 @@ enum td_status tokenizer_encode_segments(const struct tokenizer *tokenizer, stru
     }
     if (covered != text.len)
         return error_set(err, TD_INVALID, "the segments cover %zu of %zu bytes", covered, text.len);
-    return encode(tokenizer, text, segments, segment_count, add_special, ids, err);
+    const struct tokenizer_options options = {.add_special = add_special};
+    return encode(tokenizer, text, segments, segment_count, &options, ids, err);
 }
 
 static bool id_is_valid(const struct tokenizer *tokenizer, int32_t id)

@@ -18,6 +18,7 @@ void tokenizer_close(struct tokenizer *tokenizer);
 struct tokenizer_options {
     bool add_special;   /* BOS/EOS ([CLS]/[SEP]) where the vocabulary asks for them */
     bool parse_special; /* text that spells a control token becomes that token */
+    bool goes_on;       /* no space of SentencePiece's before the text */
 };
 
 /* Appends ids to *ids, a buf used as an array of int32_t. TD_LIMIT when that is full,

@@ -35,6 +35,8 @@ struct slot_table {
     uint32_t mask;
 };
 
+enum { INFILL_MARKS = 3 };
+
 struct tokenizer {
     struct token *tokens; /* [count] */
     uint32_t count;
@@ -64,6 +66,7 @@ struct tokenizer {
 
     int32_t byte_ids[256]; /* -1 = none */
     int32_t bos, eos, unknown;
+    int32_t infill[INFILL_MARKS]; /* prefix, suffix, middle (infill.h); -1 = none */
     bool adds_bos, adds_eos;
 };
 

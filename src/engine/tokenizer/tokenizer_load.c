@@ -9,6 +9,7 @@
  *   scores       array of f32, SentencePiece only
  *   merges       array of strings "left right" in the order of their rank, byte-level BPE only
  *   bos_token_id eos_token_id eot_token_id eom_token_id unknown_token_id   u32
+ *   fim_pre_token_id fim_suf_token_id fim_mid_token_id                     u32 (infill.h)
  *   cls_token_id seperator_token_id (sic)                                  u32, WordPiece
  *   add_bos_token add_eos_token add_space_prefix                           bool
  *   add_sep_token normalizer.lowercase normalizer.strip_accents            bool, WordPiece
@@ -20,6 +21,7 @@
 #include "base/ascii.h"
 #include "base/assertion.h"
 #include "base/error.h"
+#include "engine/tokenizer/infill.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -549,6 +551,8 @@ static enum td_status load(struct tokenizer *tokenizer, const struct gguf *gguf,
         status = load_merges(tokenizer, gguf, err);
     if (status == TD_OK)
         status = load_special_ids(tokenizer, gguf, err);
+    if (status == TD_OK)
+        status = infill_load(tokenizer, gguf, err);
     if (status == TD_OK)
         status = load_specials(tokenizer, err);
     if (status == TD_OK && !tokenizer->wordpiece) {

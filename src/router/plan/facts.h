@@ -22,6 +22,7 @@ enum capability {
     CAPABILITY_AUDIO = 4096,        /* recordings in messages */
     CAPABILITY_FILE = 8192,         /* documents in messages */
     CAPABILITY_WHOLE_TOOLS = 16384, /* tools whose arguments no grammar promises */
+    CAPABILITY_INFILL = 32768,      /* a completion with text after the gap */
     CAPABILITY_MEDIA = CAPABILITY_IMAGE | CAPABILITY_AUDIO | CAPABILITY_FILE,
     CAPABILITY_FORMATS = CAPABILITY_SCHEMA | CAPABILITY_WHOLE_SCHEMA | CAPABILITY_GRAMMAR
 };
@@ -105,6 +106,7 @@ struct tier_facts {
     struct confidence_scale confidence_call, confidence_label; /* of these kinds of answers */
     const struct confidence_model *confidence_model;           /* bound to this model; or NULL */
     uint64_t server_identity;              /* that it is bound to (tier/tier.h); 0 = no server */
+    const char *infill_missing;            /* the key without which its model fills no gaps */
     const struct model_fault *model_fault; /* NULL = runs the model that was named */
     /* Why its model may not be used for medicine and law (critical_use.h); NULL = it may. */
     const char *unproven;

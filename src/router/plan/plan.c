@@ -125,6 +125,7 @@ static const struct {
     {CAPABILITY_IMAGE, "the request has an image and ", " takes none", "messages"},
     {CAPABILITY_AUDIO, "the request has audio and ", " takes none", "messages"},
     {CAPABILITY_FILE, "the request has a file and ", " takes none", "messages"},
+    {CAPABILITY_INFILL, NULL, NULL, NULL},   /* its sentence says what is missing, too */
     {CAPABILITY_SAMPLING, NULL, NULL, NULL}, /* its sentence names the setting, too */
     {CAPABILITY_GRAMMAR, "the request asks for an output format that ", " cannot promise",
      "grammar"},
@@ -138,6 +139,7 @@ const char *plan_missing_member(const struct signals *signals, const struct tier
     for (size_t i = 0; missing && i < sizeof lacking / sizeof *lacking; i++)
         if (missing & lacking[i].missing)
             return lacking[i].missing == CAPABILITY_SAMPLING ? signals->sampling
+                   : lacking[i].missing == CAPABILITY_INFILL ? signals->infill_member
                    : lacking[i].missing & CAPABILITY_FORMATS && signals->format_member
                        ? signals->format_member
                        : lacking[i].member;
@@ -154,6 +156,12 @@ static bool without_capability(const struct question *q, size_t tier, char why[R
         if (lacking[i].missing == CAPABILITY_SAMPLING)
             return removed(why, "the request sets %s, which %s does not have",
                            q->signals->sampling ? q->signals->sampling : "a sampler", name);
+        if (lacking[i].missing == CAPABILITY_INFILL)
+            return removed(why, "the request has text after a gap (%s), and %.64s fills none: %s%s",
+                           q->signals->infill_member ? q->signals->infill_member : "suffix", name,
+                           q->facts[tier].infill_missing ? "its model's file has no "
+                                                         : "it has no tokens for that",
+                           q->facts[tier].infill_missing ? q->facts[tier].infill_missing : "");
         if (lacking[i].missing == CAPABILITY_WHOLE_TOOLS)
             return removed(why, "%.64s cannot promise the arguments of a call%s%.180s", name,
                            q->signals->call_fault ? ": " : "",

@@ -386,6 +386,7 @@ struct signals {
     bool keep_nothing;         /* of the request or its answer, beyond the exchange */
     unsigned needs;            /* of enum capability */
     const char *sampling;      /* the member that asks for CAPABILITY_SAMPLING, or NULL; static */
+    const char *infill_member; /* that has the text after a gap; or NULL; static */
     const char *format_member; /* that asks for an output format; or NULL; static */
     const char *call_fault;    /* why it needs CAPABILITY_WHOLE_TOOLS, or NULL; the request's */
     /* Of the user's own utterance (features.h); recorded. */

@@ -39,6 +39,8 @@ static unsigned capabilities_needed(const struct td_request *request)
         needs |= CAPABILITY_ADAPTERS;
     if (request->completion)
         needs |= CAPABILITY_COMPLETION | (request->completion->ids ? CAPABILITY_PROMPT_IDS : 0);
+    if (request->infill_member)
+        needs |= CAPABILITY_INFILL;
     if (request->foreign_sampling)
         needs |= CAPABILITY_SAMPLING;
     return needs | (request->no_train ? CAPABILITY_NO_TRAIN : 0u) |
@@ -103,6 +105,7 @@ void signals_extract(const struct td_request *request, const struct classifier *
         .needs = capabilities_needed(request),
         .regions = request->regions,
         .sampling = request->foreign_sampling,
+        .infill_member = request->infill_member,
         .format_member = request->format_member,
         .call_fault = request->call_fault,
         .code = features.code,

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/model/adapter.h"
+#include "engine/model/model_infill.h"
 #include "engine/session/classifier.h"
 #include "router/plan/policy.h"
 #include "tier/call_grammar.h"
@@ -469,6 +470,10 @@ enum td_status tier_local_new(const struct tier_facts *facts,
     if (local->main.model && local->main.tool_format == TOOL_FORMAT_NONE &&
         local->for_tools.tool_format == TOOL_FORMAT_NONE)
         local->tier.facts.lacks |= CAPABILITY_TOOLS;
+    if (local->main.model)
+        local->tier.facts.infill_missing = model_infill_missing(local->main.model);
+    if (!local->main.model || local->tier.facts.infill_missing)
+        local->tier.facts.lacks |= CAPABILITY_INFILL;
     local->adapters = options->adapters;
     local->sandbox = options->sandbox;
     local->isolated = options->isolated;

@@ -3,6 +3,7 @@
 #include "base/assertion.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "engine/model/model_infill.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,25 @@ const struct json *local_prompt_tools(const struct td_request *request)
     return none || request->tool_count == 0 ? NULL : request_value(request, REQUEST_TOOLS);
 }
 
+/* No text here writes a control token: it is a file that somebody edits, not a prompt. */
+static enum td_status tokenize_gap(const struct td_model *model,
+                                   const struct td_completion *completion, int32_t **ids,
+                                   size_t *count, struct td_error *err)
+{
+    const struct infill_gap gap = {.before = completion->text,
+                                   .after = completion->after,
+                                   .ids = completion->ids,
+                                   .id_count = completion->id_count};
+    struct buf out;
+    buf_init(&out, SIZE_MAX / 2);
+    enum td_status status = model_infill_encode(model, &gap, &out, err);
+    *count = out.len / sizeof **ids;
+    if (status == TD_OK && !(*ids = (int32_t *)(void *)buf_take(&out)))
+        status = error_set(err, TD_NO_MEMORY, "no memory for %zu tokens", *count);
+    buf_deinit(&out);
+    return status;
+}
+
 /* Reads the prompt as `tandem score` and `generate` do: with BOS where the vocabulary wants it, and
  * with control tokens recognised by their spelling. A completion's client writes the whole text
  * itself, special tokens included. */
@@ -20,6 +40,8 @@ static enum td_status tokenize_text(const struct td_model *model,
                                     const struct td_completion *completion, int32_t **ids,
                                     size_t *count, struct td_error *err)
 {
+    if (completion->after.len > 0)
+        return tokenize_gap(model, completion, ids, count, err);
     /* A text has at most as many tokens as bytes, plus BOS, EOS and the leading space of
      * SentencePiece. */
     size_t capacity = completion->ids ? completion->id_count : completion->text.len + 3;

@@ -57,6 +57,7 @@ static void put_completion(struct buf *out, const struct td_completion *completi
     if (!completion)
         return;
     put_text(out, completion->text);
+    put_text(out, completion->after);
     buf_append_char(out, completion->ids != NULL);
     put_u32(out, completion->ids ? completion->id_count : 0);
     if (completion->ids)
@@ -348,6 +349,7 @@ static void get_completion(struct source *source, struct sandbox_request *out)
         return;
     struct td_completion *completion = &out->completion;
     completion->text = get_view(source);
+    completion->after = get_view(source);
     bool has_ids = get_bool(source);
     completion->id_count = get_count(source, UINT32_MAX - 1, sizeof *completion->ids);
     completion->ids = get_array(source, out->arena, completion->id_count, sizeof *completion->ids);

@@ -7,6 +7,7 @@
 #include "engine/grammar/grammar.h"
 #include "engine/model/adapter.h"
 #include "engine/model/chat_tools.h"
+#include "engine/model/model_infill.h"
 #include "engine/session/classifier.h"
 #include "engine/session/generate.h"
 #include "engine/session/label_run.h"
@@ -40,6 +41,24 @@ static struct {
     const struct scheduler *scheduler; /* that was last given a job */
     bool has_sets;                     /* the model's file brings labels of intents */
 } engine;
+
+/* Its file has no tokens for gaps; who asks all the same gets one token each. */
+const char *model_infill_missing(const struct td_model *model)
+{
+    (void)model;
+    return "tokenizer.ggml.fim_pre_token_id";
+}
+
+enum td_status model_infill_encode(const struct td_model *model, const struct infill_gap *gap,
+                                   struct buf *ids, struct td_error *err)
+{
+    static const int32_t marks[] = {11, 12, 13};
+    (void)model, (void)err;
+    CHECK(gap->before.len > 0 && gap->after.len > 0);
+    engine.tokenize_count++;
+    buf_append(ids, marks, sizeof marks);
+    return TD_OK;
+}
 
 /* Two labels, whatever they are. */
 enum td_status td_classifier_new(const struct td_model *model,

@@ -48,6 +48,20 @@ static void test_a_completion_begins_with_its_echo_and_its_tokens_are_listed(voi
     tier_free(s.tier);
 }
 
+static void test_a_gap_is_read_by_its_marks_and_a_model_without_them_says_so(void)
+{
+    static const struct td_completion gap = {.text = {"a", 1}, .after = {"b", 1}};
+    struct scene s;
+    scene_init(&s, 0, 10);
+    CHECK((s.tier->facts.lacks & CAPABILITY_INFILL) != 0);
+    CHECK(strcmp(s.tier->facts.infill_missing, "tokenizer.ggml.fim_pre_token_id") == 0);
+    s.request.completion = &gap;
+    CHECK(scene_start(&s, NULL) == TD_OK && engine.first_id == 11 && engine.tokenize_count == 1);
+    CHECK(engine.job.request.id_count == 3);
+    finish_job(TD_OK);
+    tier_free(s.tier);
+}
+
 /* Bytes that belong to no character are sent as a U+FFFD each, and count as one. */
 static void test_offsets_count_characters_where_tokens_are_parts_of_them(void)
 {
@@ -545,6 +559,7 @@ int main(void)
     RUN(test_a_second_model_has_the_requests_that_bring_tools);
     RUN(test_tokens_become_pieces_with_stats);
     RUN(test_a_completion_begins_with_its_echo_and_its_tokens_are_listed);
+    RUN(test_a_gap_is_read_by_its_marks_and_a_model_without_them_says_so);
     RUN(test_offsets_count_characters_where_tokens_are_parts_of_them);
     RUN(test_a_prompt_that_is_only_scored_is_echoed_at_the_end);
     RUN(test_a_client_may_leave_while_its_prompt_is_echoed);

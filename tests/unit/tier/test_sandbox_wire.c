@@ -15,7 +15,7 @@ static struct td_request full_request(void)
                                                  {TD_ROLE_USER, {"Gr\xc3\xbc\xc3\x9f Gott", 10}}};
     static const int32_t ids[] = {1, 2, 3};
     static const struct td_completion completion = {
-        .text = {"a\xff\0b", 4}, .ids = ids, .id_count = 3, .echo = true};
+        .text = {"a\xff\0b", 4}, .after = {"c\0", 2}, .ids = ids, .id_count = 3, .echo = true};
     static const struct td_logit_bias biases[] = {{7, -1.5f}, {8, 2.0f}};
     static const struct td_str texts[] = {{"yes", 3}, {"no", 2}};
     static const struct td_labels labels = {.texts = texts, .count = 2};
@@ -73,6 +73,7 @@ static void test_a_request_arrives_whole(void)
     CHECK(str_equal(got->messages[1].content, from.messages[1].content));
     REQUIRE(got->completion != NULL);
     CHECK(str_equal(got->completion->text, from.completion->text) && got->completion->echo);
+    CHECK(str_equal(got->completion->after, from.completion->after));
     CHECK(got->completion->id_count == 3 && got->completion->ids[2] == 3);
     CHECK(memcmp(&got->sampling.temperature, &from.sampling.temperature, sizeof(float)) == 0);
     CHECK(got->sampling.seed == UINT64_MAX && got->sampling.seed_set);

@@ -171,7 +171,7 @@ static bool finish_infill(const struct json *asked, struct arena *arena, struct 
                           struct fault *fault)
 {
     if (json_text(json_get(asked, "input_suffix")).len > 0)
-        out->td.foreign_sampling = "input_suffix";
+        out->td.infill_member = "input_suffix";
     return openai_request_make_completion(arena, out, fault);
 }
 

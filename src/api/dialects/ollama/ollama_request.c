@@ -434,8 +434,8 @@ bool ollama_request_finish_chat(const struct json *asked, struct arena *arena,
 bool ollama_request_finish_generate(const struct json *asked, struct arena *arena,
                                     struct chat_request *out, struct fault *fault)
 {
-    if (json_text(json_get(asked, "suffix")).len > 0) /* the local tier fills no gaps */
-        out->td.foreign_sampling = "suffix";
+    if (json_text(json_get(asked, "suffix")).len > 0)
+        out->td.infill_member = "suffix";
     return ollama_request_finish_chat(asked, arena, out, fault) &&
            (!is_completion(asked) || openai_request_make_completion(arena, out, fault));
 }

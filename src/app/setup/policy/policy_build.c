@@ -467,8 +467,8 @@ static void set_people(const struct config *config, const struct config_tier *ti
     facts->cost_of_error = tier->review.cost_of_error;
     facts->lacks = CAPABILITY_TOOLS | CAPABILITY_FOREIGN_TOOLS | CAPABILITY_WHOLE_TOOLS |
                    CAPABILITY_FORMATS | CAPABILITY_ADAPTERS | CAPABILITY_COMPLETION |
-                   CAPABILITY_PROMPT_IDS | CAPABILITY_MEDIA | CAPABILITY_NO_RETENTION |
-                   (tier->no_train ? 0u : CAPABILITY_NO_TRAIN);
+                   CAPABILITY_INFILL | CAPABILITY_PROMPT_IDS | CAPABILITY_MEDIA |
+                   CAPABILITY_NO_RETENTION | (tier->no_train ? 0u : CAPABILITY_NO_TRAIN);
 }
 
 struct tier_facts policy_tier_facts(const struct config *config, const struct config_tier *tier)
