@@ -7,10 +7,11 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+import gguf
 from check import case, equal, main
 from intents import CLEAR
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, edge_first, run, wait_until
+from tandem import NANO, Tandem, edge_first, run, wait_until
 
 KEYS = {"TEST_CLOUD_KEY": "k"}
 CLOUDY = {"x-tandem-mode": "prefer-cloud"}
@@ -140,6 +141,46 @@ def test_a_hot_device_answers_only_what_nobody_else_may():
         assert "tandem_device_level 3" in metrics, metrics
         assert "tandem_device_temperature_celsius 42" in metrics, metrics
         wait_until(lambda: any("device_level" in line for line in tandem.log))
+
+
+LADDER = """
+tiers:
+  - {{name: local, kind: local, model: "{large}"}}
+  - {{name: small, kind: local, model: "{small}"}}
+  - {{name: cloud, kind: openai, base_url: "{cloud}", api_key_env: TEST_CLOUD_KEY, model: m}}
+routes:
+  - {{name: auto, kind: hybrid, tiers: [local, small, cloud]}}
+device: {{root: {root}}}
+"""
+
+
+@case
+def test_what_stays_on_a_hot_device_is_asked_of_its_smallest_model():
+    machine = Machine()
+    machine.put(HOT)
+    large = machine.root / "large.gguf"
+    gguf.add_metadata(NANO, large, [("test.padding", b"x" * (3 << 20))])
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    config = LADDER.format(large=large, small=NANO, cloud=cloud.base_url, root=machine.root)
+    secret = {"x-tandem-data-class": "restricted"}
+    with Tandem(config, env=KEYS) as tandem:
+        equal(tandem.chat(CLEAR).tandem["tier"], "cloud")
+        for _ in range(3):
+            answer = tandem.chat(CLEAR, secret)
+            equal((answer.tandem["tier"], codes(answer).count("chosen_device")), ("small", 1))
+        record = tandem.get("/tandem/v1/exchanges/last").json["signals"]["plan"]
+        equal(
+            (record["spares_power"], record["tiers"]["local"]["model_bytes"]),
+            (True, large.stat().st_size),
+        )
+        machine.put({"thermal/thermal_zone0/temp": "20000"})
+        # A level lasts at least a minute: it does not go to and fro.
+        time.sleep(3)
+        equal(tandem.chat(CLEAR, secret).tandem["tier"], "small")
+    machine.put({"thermal/thermal_zone0/temp": "20000"})
+    with Tandem(config, env=KEYS) as tandem:
+        equal(tandem.chat(CLEAR, secret).tandem["tier"], "local")
+    cloud.close()
 
 
 @case

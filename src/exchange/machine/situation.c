@@ -59,6 +59,8 @@ static void read_device(struct exchange *ex)
     if (moment->network == TD_NETWORK_UNKNOWN) /* the caller knows better */
         moment->network = device.network;
     moment->device_level = device.level;
+    moment->spares_power = device.level >= DEVICE_HOT && (device.cause == DEVICE_CAUSE_HEAT ||
+                                                          device.cause == DEVICE_CAUSE_BATTERY);
     if (device.level == DEVICE_USUAL)
         return;
     memcpy(ex->device_why, device.why, sizeof ex->device_why);

@@ -105,8 +105,9 @@ struct tier_facts {
     double confidence_temperature, confidence_bias;
     struct confidence_scale confidence_call, confidence_label; /* of these kinds of answers */
     const struct confidence_model *confidence_model;           /* bound to this model; or NULL */
-    uint64_t server_identity;              /* that it is bound to (tier/tier.h); 0 = no server */
-    const char *infill_missing;            /* the key without which its model fills no gaps */
+    uint64_t server_identity;   /* that it is bound to (tier/tier.h); 0 = no server */
+    uint64_t model_bytes;       /* of a model here: heat and charge follow it; 0 = unknown */
+    const char *infill_missing; /* the key without which its model fills no gaps */
     const struct model_fault *model_fault; /* NULL = runs the model that was named */
     /* Why its model may not be used for medicine and law (critical_use.h); NULL = it may. */
     const char *unproven;

@@ -511,14 +511,26 @@ static size_t ladder_of(const struct question *q, size_t tier_count, size_t ladd
     return count;
 }
 
-/* Climbing order: from the start upward, then what lies below it, nearest first. Tiers that are not
- * available leave the order with their reason. */
+/* Gates of a device that is spared do not climb to its larger models. */
+static bool is_spared(const struct question *q, const struct plan *plan, size_t tier, size_t start)
+{
+    return plan->decision.by == DECIDED_BY_DEVICE && q->signals->moment.spares_power &&
+           q->facts[start].place == TD_PLACE_DEVICE && q->facts[tier].place == TD_PLACE_DEVICE &&
+           q->facts[tier].model_bytes > q->facts[start].model_bytes;
+}
+
+/* Climbing order: from the start upward, then what lies below it, nearest first, then what is
+ * spared. Tiers that are not available leave the order with their reason. */
 static void order_rungs(const struct question *q, const size_t *ladder, size_t count, size_t start,
                         struct plan *out)
 {
-    for (size_t i = 0; i < count; i++) {
-        bool climbs = start + i < count;
-        size_t tier = ladder[climbs ? start + i : count - 1 - i];
+    for (size_t i = 0; i < 2 * count; i++) {
+        size_t at = i % count;
+        bool climbs = start + at < count, last = i >= count;
+        size_t tier = ladder[climbs ? start + at : count - 1 - at];
+        if (is_spared(q, out, tier, ladder[start]) != last)
+            continue;
+        climbs = climbs && !last;
         if (prune(q, tier, availability, sizeof availability / sizeof *availability, out)) {
             out->reduced = true;
             out->missing |= 1u << tier;

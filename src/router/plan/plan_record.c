@@ -68,7 +68,7 @@ static void put_thresholds(struct json_writer *to, const struct tier_facts *fact
 }
 
 static void put_tier(struct json_writer *to, const struct tier_facts *facts,
-                     const struct tier_state *state)
+                     const struct tier_state *state, bool with_size)
 {
     json_writer_open(to, facts->name, '{');
     put_count(to, "tokens", state->prompt_tokens);
@@ -79,6 +79,8 @@ static void put_tier(struct json_writer *to, const struct tier_facts *facts,
         put_count(to, "context", facts->context_tokens);
         put_count(to, "lacks", facts->lacks);
         put_flag(to, "adapts", facts->adapts_always);
+        if (with_size)
+            put_number(to, "model_bytes", (double)facts->model_bytes);
         put_flag(to, "uncalibrated", facts->uncalibrated);
         put_flag(to, "unproven", facts->unproven != NULL);
         if (facts->has_thresholds)
@@ -149,6 +151,7 @@ void plan_record_write(const struct plan_record_input *in, const char *name, str
     put_flag(to, "battery_low", signals->moment.battery_low);
     put_count(to, "device_level", (uint64_t)signals->moment.device_level);
     put_text(to, "device_why", signals->moment.device_why);
+    put_flag(to, "spares_power", signals->moment.spares_power);
     put_limits(to, signals);
     while (signals->regions && signals->regions[regions])
         regions++;
@@ -161,7 +164,7 @@ void plan_record_write(const struct plan_record_input *in, const char *name, str
         put_remembered(to, &signals->remembered, in->facts[signals->remembered.tier].name);
     json_writer_open(to, "tiers", '{');
     for (size_t i = 0; i < in->tier_count; i++)
-        put_tier(to, &in->facts[i], &in->states[i]);
+        put_tier(to, &in->facts[i], &in->states[i], signals->moment.spares_power);
     json_writer_close(to, '}');
     json_writer_close(to, '}');
 }
@@ -214,6 +217,7 @@ static void read_tier(const struct json *tier, struct tier_facts *facts, struct 
         facts->adapts_always = flag(tier, "adapts");
         facts->uncalibrated = flag(tier, "uncalibrated");
         facts->unproven = flag(tier, "unproven") ? "as it was then" : NULL;
+        facts->model_bytes = (uint64_t)fmin(fmax(number(tier, "model_bytes"), 0), 1e15);
         read_thresholds(json_get(tier, "thresholds"), facts);
     }
     uint32_t rest = count(tier, "rest");
@@ -283,6 +287,7 @@ void plan_record_read(const struct json *record, struct plan_record_lists *lists
     uint32_t level = count(record, "device_level");
     out->moment.device_level = level < DEVICE_LEVEL_COUNT ? (enum device_level)level : DEVICE_USUAL;
     out->moment.device_why = json_cstr(json_get(record, "device_why"));
+    out->moment.spares_power = flag(record, "spares_power");
     read_limits(record, out);
     bool resides = read_texts(json_get(record, "regions"), lists->regions, TD_REGIONS_MAX) > 0;
     out->regions = resides ? lists->regions : NULL;

@@ -364,6 +364,7 @@ struct moment {
     double battery;                 /* percent; NAN = no battery, or not known */
     bool on_battery, battery_low;   /* device/device.h */
     enum device_level device_level; /* for heat, the battery or memory */
+    bool spares_power;              /* for heat or the battery, and HOT at least */
     const char *device_why;         /* the fact behind it; NULL = none, borrowed */
     enum td_network network;
     double day_tokens; /* of this server in the last 24 hours; NAN = not counted */

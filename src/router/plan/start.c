@@ -22,6 +22,9 @@
 #include <math.h>
 #include <string.h>
 
+/* By this part of the smaller one, or the other model does hardly more work. */
+#define CLEARLY_LARGER 4
+
 /* Tiers that may answer, and what is written about the choice among them. */
 struct choice {
     const struct question *q;
@@ -105,9 +108,30 @@ static size_t first_available_at(const struct choice *choice, bool device)
     return SIZE_MAX;
 }
 
+/* The smallest model on the device that can be asked, where another one there is clearly larger;
+ * SIZE_MAX: there is no such choice. */
+static size_t smallest_here(const struct choice *choice)
+{
+    uint64_t least = UINT64_MAX, most = 0;
+    size_t found = SIZE_MAX;
+    for (size_t i = 0; i < choice->count; i++) {
+        const struct tier_facts *facts = &choice->q->facts[choice->ladder[i]];
+        if (facts->place != TD_PLACE_DEVICE || facts->model_bytes == 0 ||
+            !tier_is_available(choice->q, choice->ladder[i]))
+            continue;
+        if (facts->model_bytes < least) {
+            least = facts->model_bytes;
+            found = i;
+        }
+        most = facts->model_bytes > most ? facts->model_bytes : most;
+    }
+    return found != SIZE_MAX && most - least >= least / CLEARLY_LARGER ? found : SIZE_MAX;
+}
+
 /* A metered network is paid for by volume, and a battery that is nearly empty, or what is left
  * until the kernel slows a hot device, is needed for what only the device can do. A request that
- * may leave its place only for that stays where it can. */
+ * may leave its place only for that stays where it can. What stays on a device that is spared for
+ * heat or its battery is asked of its smallest model. */
 static bool start_by_device(const struct choice *choice)
 {
     const struct moment *moment = &choice->q->signals->moment;
@@ -116,6 +140,8 @@ static bool start_by_device(const struct choice *choice)
     if (choice->q->named != SIZE_MAX || (!metered && !moment->battery_low && !eased))
         return false;
     size_t position = first_available_at(choice, metered);
+    if (position == SIZE_MAX && !metered && moment->spares_power)
+        position = smallest_here(choice);
     if (position == SIZE_MAX)
         return false;
     choice->start->position = position;

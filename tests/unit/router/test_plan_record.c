@@ -203,6 +203,7 @@ static void make_request(struct world *w)
                    .battery_low = chance(w, 0.1),
                    .device_level = (enum device_level)(chance(w, 0.2) ? DEVICE_WALL : DEVICE_USUAL),
                    .device_why = "the device is hot",
+                   .spares_power = chance(w, 0.2),
                    .network = (enum td_network)below(w, 4),
                    .day_tokens = NAN},
         .budget_used = NAN,

@@ -54,6 +54,50 @@ static void test_a_rule_says_where_to_start_and_is_named(void)
     CHECK(begin(&s) == 0 && s.plan.rung_count == 1);
 }
 
+/* A large and a small model on the device, and a cloud. */
+static void spared(struct scene *s, enum td_data_class data_class)
+{
+    scene_init(s);
+    s->facts[1].place = TD_PLACE_DEVICE;
+    s->facts[0].model_bytes = 5000000000;
+    s->facts[1].model_bytes = 400000000;
+    s->signals.data_class = data_class;
+    s->signals.moment.device_level = DEVICE_HOT;
+    s->signals.moment.spares_power = true;
+    s->signals.moment.device_why = "the device is at 41 °C";
+}
+
+static void test_what_stays_on_a_hot_device_is_asked_of_its_smallest_model(void)
+{
+    struct scene s;
+    spared(&s, TD_CLASS_RESTRICTED);
+    CHECK(begin(&s) == 1 && strcmp(by(&s), "device") == 0);
+    const struct reason *first = &s.plan.reasons[s.plan.reason_count - 1];
+    CHECK(first->code == REASON_CHOSEN_DEVICE && strstr(first->text, "41 °C: starts on office"));
+    /* The large one is there when everything else fails, but no gate climbs to it. */
+    CHECK(s.plan.rung_count == 2 && s.plan.climb_count == 1 && s.plan.rungs[1] == 0);
+    spared(&s, TD_CLASS_RESTRICTED);
+    s.route.tiers[0] = "office", s.route.tiers[1] = "local"; /* the small one below the large */
+    CHECK(begin(&s) == 1 && s.plan.rung_count == 2 && s.plan.climb_count == 1);
+    spared(&s, TD_CLASS_PUBLIC);
+    CHECK(begin(&s) == 2); /* what may leave does so, as before */
+    spared(&s, TD_CLASS_RESTRICTED);
+    s.signals.moment.spares_power = false; /* for memory nothing else is loaded */
+    CHECK(begin(&s) == 0 && s.plan.climb_count == 2);
+    spared(&s, TD_CLASS_RESTRICTED);
+    s.signals.moment.device_level = DEVICE_USUAL;
+    CHECK(begin(&s) == 0);
+    spared(&s, TD_CLASS_RESTRICTED);
+    s.facts[1].model_bytes = 4500000000; /* hardly smaller */
+    CHECK(begin(&s) == 0);
+    spared(&s, TD_CLASS_RESTRICTED);
+    s.states[1].reachable = false;
+    CHECK(begin(&s) == 0);
+    spared(&s, TD_CLASS_RESTRICTED);
+    s.signals.mode = TD_MODE_PREFER_LOCAL; /* who asks for something gets it */
+    CHECK(begin(&s) == 0);
+}
+
 static void test_a_rule_tells_what_would_not_have_matched_it(void)
 {
     struct scene s;
@@ -399,6 +443,7 @@ int main(void)
 {
     RUN(test_a_route_starts_above_a_tier_that_may_keep_nothing);
     RUN(test_a_rule_says_where_to_start_and_is_named);
+    RUN(test_what_stays_on_a_hot_device_is_asked_of_its_smallest_model);
     RUN(test_a_rule_tells_what_would_not_have_matched_it);
     RUN(test_an_unreachable_risk_is_said_and_not_printed_as_a_number);
     RUN(test_a_rules_stay_closes_the_gates);

@@ -170,6 +170,7 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
     options.main = engine_of(from->model);
     options.for_tools = engine_of(from->model->for_tools);
     facts->model = info->name;
+    facts->model_bytes = info->file_bytes;
     set_context(from->model, facts);
     if (!base->confined) /* that one answers, and judges nothing */
         set_confidence(snapshot, index, from->model, facts);
