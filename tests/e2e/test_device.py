@@ -169,10 +169,8 @@ def test_what_stays_on_a_hot_device_is_asked_of_its_smallest_model():
             answer = tandem.chat(CLEAR, secret)
             equal((answer.tandem["tier"], codes(answer).count("chosen_device")), ("small", 1))
         record = tandem.get("/tandem/v1/exchanges/last").json["signals"]["plan"]
-        equal(
-            (record["spares_power"], record["tiers"]["local"]["model_bytes"]),
-            (True, large.stat().st_size),
-        )
+        size = record["tiers"]["local"]["model_bytes"]
+        equal((record["spares_power"], size), (True, large.stat().st_size))
         machine.put({"thermal/thermal_zone0/temp": "20000"})
         # A level lasts at least a minute: it does not go to and fro.
         time.sleep(3)
