@@ -24,6 +24,11 @@ static const struct row {
     {CURLE_COULDNT_RESOLVE_HOST, NULL, false, TD_UNAVAILABLE, "the host name does not resolve"},
     {CURLE_GOT_NOTHING, NULL, false, TD_UNAVAILABLE, "the connection was closed without an answer"},
     {CURLE_PARTIAL_FILE, NULL, false, TD_UNAVAILABLE, "the answer was cut off"},
+    {CURLE_PEER_FAILED_VERIFICATION, NULL, false, TD_UNAVAILABLE,
+     "SSL: its certificate cannot be trusted; something else may answer in its place, such as a "
+     "network that wants a sign-in"},
+    {CURLE_SSL_CONNECT_ERROR, "wrong version number", false, TD_UNAVAILABLE,
+     "SSL: what answers does not speak it; a server of http, or a network that wants a sign-in"},
     {CURLE_SSL_PINNEDPUBKEYNOTMATCH, NULL, false, TD_UNAVAILABLE,
      "the server's public key is not a pinned one: nothing was sent to it"},
 };
@@ -40,8 +45,8 @@ void client_failure_read(CURLcode code, const char *detail, bool in_head,
     *out = (struct client_failure){
         .status = found ? found->status : TD_UNAVAILABLE,
         .words = own ? own : curl_easy_strerror(code),
-        .secret = own         ? own
-                  : detail[0] ? detail
-                              : curl_easy_strerror(code),
+        .secret = own && code != CURLE_PEER_FAILED_VERIFICATION ? own
+                  : detail[0]                                   ? detail
+                                                                : curl_easy_strerror(code),
     };
 }

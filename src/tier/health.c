@@ -186,6 +186,7 @@ static bool look_locked(struct record *record, const struct tier_entry *entry, u
     out->rest_ms = 0;
     out->rest_http = record->why ? record->http_status : 0;
     out->unproven = record->why != REST_NONE;
+    out->captive = record->why == REST_UNREACHED && record->captive;
     if (record->why && now_ms < record->until_ms) {
         uint64_t left_ms = record->until_ms - now_ms;
         out->rest = record->why;
@@ -327,7 +328,7 @@ void health_wake_locked(struct record *record)
 {
     record->why = REST_NONE;
     record->trial_until_ms = 0;
-    record->probed = record->found = record->mute = false;
+    record->probed = record->found = record->mute = record->captive = false;
 }
 
 static void count_locked(struct record *record, bool failed, uint64_t now_ms)
@@ -427,6 +428,13 @@ static bool is_witnessed_locked(struct record *record, uint64_t caller, uint64_t
     return !witnesses_contradict(&record->witnesses, caller, now_ms);
 }
 
+/* The connection came about, but not to the server. */
+static void captive_locked(struct tier_health *health, struct record *record, uint64_t now_ms)
+{
+    health_unreached_locked(health, record, true, now_ms);
+    record->captive = record->why == REST_UNREACHED;
+}
+
 /* Only what says something about the tier is looked at: a request that it refused does not, nor
  * does an answer that nobody waited for, or one of which nothing can be made. */
 static void judge_locked(struct tier_health *health, struct record *record,
@@ -449,6 +457,8 @@ static void judge_locked(struct tier_health *health, struct record *record,
         slow_locked(record, now_ms);
     if (result->status == TD_OK)
         good_locked(record, ticket, now_ms);
+    else if (result->captive)
+        captive_locked(health, record, now_ms);
     else if (result->reach == TIER_UNREACHED && record->contact_ms <= ticket->since_ms &&
              (result->status == TD_UNAVAILABLE || result->status == TD_TIMEOUT))
         health_unreached_locked(health, record, true, now_ms);

@@ -31,8 +31,9 @@ struct record {
     uint64_t slowed_ms; /* when it was, last */
 
     enum tier_rest why;
-    bool found; /* of REST_UNREACHED: a time-out or refusal, not only a slow handshake */
-    bool mute;  /* of the same: it takes connections, but does not answer */
+    bool found;   /* of REST_UNREACHED: a time-out or refusal, not only a slow handshake */
+    bool captive; /* of the same: something else answers in its place */
+    bool mute;    /* of the same: it takes connections, but does not answer */
     int http_status;
     uint64_t since_ms, until_ms, length_ms;
     uint64_t trial_until_ms;     /* somebody tries it alone until then; 0 = nobody */

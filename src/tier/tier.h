@@ -106,6 +106,7 @@ struct tier_result {
     uint64_t egress_bytes; /* sent off the device, retries included */
     enum tier_reach reach;
     uint64_t retry_after_ms; /* how long the server wants to be left alone; 0 = it did not say */
+    bool captive;            /* what answered is not the server: a network wants a sign-in */
     bool unbilled;           /* it never reached the server, or the server refused it */
     bool own_fault;          /* what came is this exchange's alone: it says nothing of the tier */
     /* People will answer later: what it says is a notice, or with another status nothing. */

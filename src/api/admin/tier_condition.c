@@ -30,7 +30,9 @@ static void read_rest(const struct tier_state *state, struct tier_condition *out
     char why[REASON_TEXT_BYTES];
     if (state->rest != REST_NONE) {
         plan_rest_text(state, why);
-        set(out, rests[state->rest].code, rests[state->rest].broken, why);
+        bool captive = state->captive && state->rest == REST_UNREACHED;
+        set(out, captive ? "captive_portal" : rests[state->rest].code, rests[state->rest].broken,
+            why);
     } else if (state->unproven) {
         set(out, "failing", true, "has not answered since it rested");
         out->up = true; /* the next request tries it */

@@ -7,11 +7,13 @@
 #include "base/str.h"
 #include "net/client.h"
 #include "net/loop_event.h"
+#include "net/loopback.h"
 #include "tier/cards/model_listed.h"
 #include "tier/door.h"
 #include "tier/openai/openai_headers.h"
 #include "tier/openai/openai_token_stats.h"
 #include "tier/openai/openai_wire.h"
+#include "tier/openai/portal.h"
 #include "tier/servers.h"
 
 #include <stdarg.h>
@@ -36,6 +38,7 @@ struct question {
     int code;
     enum td_status status;
     char message[TD_ERROR_BYTES];
+    bool is_portal;
     struct buf answer;
 };
 
@@ -69,9 +72,10 @@ static void on_body(void *ctx, struct td_str bytes)
 
 static void on_headers(void *ctx, int code, const char *content_type, const char *retry_after)
 {
-    (void)content_type;
+    struct question *question = ctx;
     (void)retry_after;
-    ((struct question *)ctx)->code = code;
+    question->code = code;
+    question->is_portal = portal_is_likely(code, content_type);
 }
 
 static enum td_status send_and_wait(const struct server_check *check, struct question *question,
@@ -158,6 +162,10 @@ static bool ask(const struct server_check *check, struct question *question,
                  ? "check the network, base_url and pinned_key; until then other tiers answer"
                  : "check the network and base_url; until then other tiers answer",
              "%s cannot be reached: %s", tier->base_url, question->message);
+    else if (question->is_portal && !loopback_is_url(str_from(tier->base_url)))
+        find(out, SERVER_FAIL,
+             "open a page in a browser and sign in to the network; else correct base_url",
+             "%s answered %d: " PORTAL_WORDS, tier->base_url, question->code);
     else
         return true;
     return false;

@@ -148,6 +148,7 @@ struct tier_state {
     enum tier_rest rest;    /* why; REST_NONE where nothing is known of it */
     uint32_t rest_ms;       /* that are left; 0 = not known */
     int rest_http;          /* the status that it answered with; 0 = none */
+    bool captive;           /* something else answers in its place (tier/openai/portal.h) */
     bool unproven;          /* it rested, and has not answered since */
     uint32_t prompt_tokens; /* of this request, by this tier's own count (or an estimate) */
     /* Measured lately, in ms: to the first text and to the whole answer; 0 = not known. */

@@ -245,7 +245,12 @@ void plan_rest_text(const struct tier_state *state, char out[static REASON_TEXT_
         [REST_TOKENS] = "had as many tokens as limits.tokens_per_minute allows",
         [REST_SHARED] = "keeps its free places for other API keys, which had less of it",
     };
-    size_t len = (size_t)snprintf(out, REASON_TEXT_BYTES, "%s", texts[state->rest]);
+    const char *text =
+        state->captive && state->rest == REST_UNREACHED
+            ? "could not be reached lately, as a web page came in its place: the network "
+              "may want a sign-in (a captive portal)"
+            : texts[state->rest];
+    size_t len = (size_t)snprintf(out, REASON_TEXT_BYTES, "%s", text);
     if (state->rest_http)
         len += (size_t)snprintf(out + len, REASON_TEXT_BYTES - len, " (HTTP %d)", state->rest_http);
     if (state->rest_ms)

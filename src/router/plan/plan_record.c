@@ -87,6 +87,7 @@ static void put_tier(struct json_writer *to, const struct tier_facts *facts,
             put_thresholds(to, facts);
     }
     put_flag(to, "unreachable", !state->reachable);
+    put_flag(to, "captive", state->captive);
     put_count(to, "rest", (uint64_t)state->rest);
     put_count(to, "rest_ms", state->rest_ms);
     put_count(to, "rest_http", (uint64_t)(state->rest_http > 0 ? state->rest_http : 0));
@@ -224,6 +225,7 @@ static void read_tier(const struct json *tier, struct tier_facts *facts, struct 
     *state = (struct tier_state){
         .reachable = !flag(tier, "unreachable"),
         .rest = rest < REST_COUNT ? (enum tier_rest)rest : REST_NONE,
+        .captive = flag(tier, "captive"),
         .rest_ms = count(tier, "rest_ms"),
         .rest_http = (int)(count(tier, "rest_http") % 1000),
         .prompt_tokens = count(tier, "tokens"),

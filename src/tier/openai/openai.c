@@ -20,6 +20,7 @@
 #include "tier/openai/openai_headers.h"
 #include "tier/openai/openai_refusal.h"
 #include "tier/openai/openai_usage.h"
+#include "tier/openai/portal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,7 +171,7 @@ static void deliver(struct tier_attempt *attempt, const struct td_error *err)
         .status = err->status,
         .err = *err,
         .refusal = is_success(attempt->http_status) ? attempt->stream.refusal : attempt->refused,
-        .http_status = attempt->http_status,
+        .http_status = attempt->captive && err->status != TD_OK ? 0 : attempt->http_status,
         .finish = attempt->stream.finish,
         .stop_number = attempt->stream.stop_number,
         .usage = usage_of(attempt),
@@ -180,6 +181,7 @@ static void deliver(struct tier_attempt *attempt, const struct td_error *err)
         .egress_bytes = attempt->egress_bytes,
         .reach = err->status == TD_OK ? TIER_REACHED : attempt->reach,
         .retry_after_ms = attempt->retry_after_ms == UINT64_MAX ? 0 : attempt->retry_after_ms,
+        .captive = attempt->captive && err->status != TD_OK,
         .unbilled = openai_unbilled(attempt),
         .own_fault = attempt->stream.own_fault || attempt->too_large,
     };
@@ -311,13 +313,28 @@ static void on_connected(void *ctx)
 static void on_headers(void *ctx, int code, const char *content_type, const char *retry_after)
 {
     struct tier_attempt *attempt = ctx;
-    (void)content_type; /* often wrong; the first byte of the body decides (openai_stream.c) */
+    /* The media type is often wrong: an answer that can be read is one (openai_stream.c). */
+    attempt->captive = !attempt->facts.loopback && portal_is_likely(code, content_type);
     const struct tier_server_options *options = &attempt->tier->options;
     if (attempt->pending == PENDING_LOOK)
         attempt->pending = PENDING_NOTHING;
-    tier_health_heard(options->health, options->health_index, now_ms());
+    if (!attempt->captive)
+        tier_health_heard(options->health, options->health_index, now_ms());
     attempt->http_status = code;
     attempt->retry_after_ms = openai_retry_after_ms(retry_after, clock_wall_ms(NULL));
+}
+
+/* Nothing that came is the server's: it was not reached. */
+static void note_captive(struct tier_attempt *attempt)
+{
+    attempt->captive = attempt->captive && attempt->err.status != TD_OK && !attempt->passed_on;
+    if (!attempt->captive)
+        return;
+    attempt->err = (struct td_error){0};
+    error_set(&attempt->err, TD_UNAVAILABLE, "%s", PORTAL_WORDS);
+    attempt->refused = (struct tier_refusal){0};
+    attempt->reach = TIER_UNREACHED;
+    attempt->http_status = 0;
 }
 
 static void on_body(void *ctx, struct td_str bytes)
@@ -338,9 +355,10 @@ static void on_body(void *ctx, struct td_str bytes)
         return;
     if (openai_stream_progress(&attempt->stream) != before)
         client_note_progress(attempt->transfer);
-    if (status != TD_OK)
+    if (status != TD_OK) {
+        note_captive(attempt);
         later(attempt, PENDING_FINISH, 0);
-    else if (attempt->stream.done)
+    } else if (attempt->stream.done)
         later(attempt, PENDING_FINISH, LINGER_MS);
 }
 
@@ -368,6 +386,7 @@ static void judge(struct tier_attempt *attempt, enum td_status status, const str
         read_refusal(attempt);
     else if (openai_stream_end(&attempt->stream, &attempt->err) != TD_OK)
         error_set(&attempt->err, TD_CORRUPT, "malformed answer");
+    note_captive(attempt);
 }
 
 static void on_done(void *ctx, enum td_status status, int code, const struct td_error *err)
@@ -500,6 +519,7 @@ static void repeat(struct tier_attempt *attempt)
     attempt->err = (struct td_error){0};
     attempt->refused = (struct tier_refusal){0};
     attempt->http_status = 0;
+    attempt->captive = false;
     attempt->retry_after_ms = UINT64_MAX;
     if (begin_stream(attempt, &attempt->err) != TD_OK ||
         send_request(attempt, &attempt->err) != TD_OK)

@@ -48,6 +48,7 @@ struct tier_attempt {
     unsigned extras_refused;
     bool connecting; /* health knows that it waits for a connection */
     bool passed_on;  /* the sink has a piece of the answer */
+    bool captive;    /* what came is not the server's (portal.h), unless it can be read */
     bool too_large;  /* more came than is read of an answer */
     bool in_callback, dead;
 };

@@ -13,6 +13,8 @@ struct openai_probe_target {
     const char *url, *ca_file, *pinned_key;
     struct openai_header_source to;
     uint32_t connect_timeout_ms, total_timeout_ms;
+    bool loopback; /* no network lies between */
+    bool captive;  /* something else answered in its place: a redirect is no sign of it */
 };
 
 /* As tier_ops.probe and tier_ops.probe_cancel. */

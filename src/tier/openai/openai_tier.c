@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "net/loopback.h"
+#include "tier/health.h"
 #include "tier/openai/openai_dialect.h"
 #include "tier/openai/openai_headers.h"
 #include "tier/openai/openai_probe.h"
@@ -42,14 +43,20 @@ static struct tier_probe *openai_probe(struct tier *tier, struct loop *loop, uin
 {
     const struct openai *openai = openai_of(tier);
     size_t key = key_ring_pick(openai->keys, 0, clock_monotonic_ns(NULL) / 1000000);
+    const struct tier_server_options *options = &openai->options;
+    struct tier_state state = {0};
+    tier_health_look(options->health, options->health_index, clock_monotonic_ns(NULL) / 1000000,
+                     &state);
     const struct openai_probe_target target = {
+        .loopback = openai->tier.facts.loopback,
+        .captive = state.captive,
         .door = &openai->door,
         .url = openai->models_url,
         .ca_file = openai->ca_file,
         .pinned_key = openai->pinned_key,
         .to = openai_header_source(openai, key),
-        .connect_timeout_ms = openai->options.connect_timeout_ms,
-        .total_timeout_ms = within_ms ? within_ms : 2 * openai->options.connect_timeout_ms,
+        .connect_timeout_ms = options->connect_timeout_ms,
+        .total_timeout_ms = within_ms ? within_ms : 2 * options->connect_timeout_ms,
     };
     return openai_probe_start(&target, loop, then, ctx);
 }

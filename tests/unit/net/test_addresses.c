@@ -87,6 +87,8 @@ static void test_each_failure_of_the_client_has_its_status(void)
         {CURLE_PARTIAL_FILE, "", false, TD_UNAVAILABLE},
         {CURLE_GOT_NOTHING, "", false, TD_UNAVAILABLE},
         {CURLE_SSL_PINNEDPUBKEYNOTMATCH, "", false, TD_UNAVAILABLE},
+        {CURLE_PEER_FAILED_VERIFICATION, "CN=secret.example", false, TD_UNAVAILABLE},
+        {CURLE_SSL_CONNECT_ERROR, "wrong version number", false, TD_UNAVAILABLE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct client_failure failure;
