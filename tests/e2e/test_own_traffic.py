@@ -4,6 +4,7 @@ probe are made of the ledger."""
 
 import json
 import os
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -226,6 +227,62 @@ def test_the_versions_of_models_are_recorded_once_and_compared():
         code, out, err = run("models", "versions", env=tandem.environment)
         equal(code, 0, err)
         assert model["version"].encode() in out, out
+
+
+@case
+def test_tiers_that_contradict_each_other_are_kept_apart_until_a_model_is_updated():
+    cloud = ScriptedCloud(Script(text="I cannot say."))
+    shadow = "    start: cloud\n    shadow: {edge_share: 1}\n"
+    config = edge_first(cloud.base_url) + shadow
+    policy = "models: {skewed: part, skewed_local_share: 0}\n"
+    env = {"TEST_CLOUD_KEY": "k", "TANDEM_STATE_DIR": FOLDER / "skewed"}
+    with Tandem(config + policy, env=env) as tandem:
+
+        def talk(*turns):
+            roles = ("user", "assistant")
+            messages = [{"role": roles[i % 2], "content": text} for i, text in enumerate(turns)]
+            body = {"model": "auto", "messages": messages, "user": "ann"}
+            return tandem.request("POST", "/v1/chat/completions", body)
+
+        def capabilities():
+            return json.loads(tandem.request("GET", "/tandem/v1/capabilities").body)["skew"]
+
+        def is_compared(count):
+            code, out, _ = run("models", "versions", "--json", env=tandem.environment)
+            return code == 0 and sum(row["compared"] for row in json.loads(out)["skew"]) >= count
+
+        equal(capabilities(), [])
+        for i in range(20):
+            answer = talk(easy(i))
+            equal(answer.tandem["tier"], "cloud", answer.body)
+            assert "skewed" not in [reason["code"] for reason in answer.tandem["reasons"]]
+            wait_until(lambda count=i + 1: is_compared(count), 20)
+        wait_until(lambda: capabilities() != [], 20)
+        (pair,) = capabilities()
+        equal((sorted(pair["tiers"]), pair["differ"]), (["cloud", "local"], 1))
+        equal((pair["compared"], pair["policy"], pair["ask"]), (20, "part", "update"))
+        equal("".join(tandem.log).count("event=models_skewed"), 1)
+        (why,) = [r for r in talk(easy(1)).tandem["reasons"] if r["code"] == "skewed"]
+        assert "update the model of local" in why["text"], why
+        _, out, _ = run("doctor", "--json", env=tandem.environment)
+        assert b"models.skewed" in out, out
+
+        tandem.config.write_text(tandem.config.read_text().replace("start: cloud", "start: local"))
+        tandem.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: "event=config_reloaded" in "".join(tandem.log), 20)
+        answer = talk(easy(30))
+        equal(answer.tandem["tier"], "cloud", answer.body)
+        assert "chosen_skew" in [reason["code"] for reason in answer.tandem["reasons"]]
+        equal(talk(easy(30), answer.text, "And now?").tandem["tier"], "cloud")
+        seen = len(cloud.calls())
+        body = {"model": "local", "messages": [{"role": "user", "content": easy(31)}]}
+        equal(tandem.request("POST", "/v1/chat/completions", body).tandem["tier"], "local")
+        equal(len(cloud.calls()), seen)  # whoever names a tier gets it
+    with Tandem(config, env=env) as tandem:  # what shadows found outlives the process
+        (pair,) = capabilities()
+        assert pair["compared"] >= 20 and pair["policy"] == "keep", pair
+    with Tandem(config + "models: {max_skew: 1}\n", env=env) as tandem:
+        equal(capabilities(), [])
 
 
 @case

@@ -3,7 +3,8 @@
  *   {"object": "capabilities", "version", "tiers": [{"name", "place", "provider", "up", "code",
  *    "models", "context_tokens", "region", "classes", "pseudonyms", "no_train", "no_retention",
  *    "can"}], "routes": [{"name", "aliases", "tiers"}], "endpoints", "limits", "privacy", "cache",
- *    "device", "deferral", "network", "complete", "features", "missing"}
+ *    "skew": [{"tiers", "differ", "compared", "policy", "ask"}], "device", "deferral", "network",
+ *    "complete", "features", "missing"}
  *
  * "classes" are those of data that the tier may be sent as they are, "can" what it can beside text.
  * There are no addresses, keys or prices in it, and no names that the caller may not ask for. */
@@ -17,6 +18,8 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "device/device.h"
+#include "exchange/memory/skew_table.h"
+#include "exchange/parts/shadow_pool.h"
 #include "router/plan/model_names.h"
 #include "tier/door.h"
 
@@ -194,6 +197,30 @@ static struct json *deferral_of(const struct api_host *host)
     return object;
 }
 
+/* Pairs of tiers that say something else too often (docs/evidence.md). */
+static struct json *skew_of(const struct exchange_services *services, const struct model_rows *rows)
+{
+    static const char *const policies[] = {"warn", "keep", "part"};
+    struct skew_signal skew = {.count = 0};
+    struct json *list = json_new_array();
+    if (services->shadow_pool)
+        skew_table_read(shadow_pool_skew(services->shadow_pool), rows->facts,
+                        services->tier_count < RUNGS_MAX ? services->tier_count : RUNGS_MAX, &skew);
+    for (size_t i = 0; i < skew.count; i++) {
+        const struct skew_pair *pair = &skew.pairs[i];
+        struct json *object = json_new_object(), *tiers = json_new_array();
+        for (int side = 0; side < 2; side++)
+            push_text(tiers, rows->facts[pair->tiers[side]].name);
+        json_put(object, "tiers", tiers);
+        json_put(object, "differ", json_new_double(pair->differ));
+        json_put(object, "compared", json_new_int((int64_t)pair->compared));
+        json_put(object, "policy", json_new_cstr(policies[services->skew_policy]));
+        json_put(object, "ask", json_new_cstr("update"));
+        json_push(list, object);
+    }
+    return list;
+}
+
 static struct json *all_of(struct api *api, struct exchange_services *services,
                            struct model_rows *rows)
 {
@@ -213,6 +240,7 @@ static struct json *all_of(struct api *api, struct exchange_services *services,
     json_put(object, "endpoints", endpoints_of(api));
     json_put(object, "limits", limits_of(api->host, services));
     json_put(object, "privacy", privacy_of(api->host, services));
+    json_put(object, "skew", skew_of(services, rows));
     json_put(object, "cache", json_new_bool(services->asked != NULL));
     if (services->device)
         json_put(object, "device", device_of(services->device));

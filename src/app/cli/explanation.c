@@ -184,6 +184,7 @@ static const char *decided_in_words(const char *by)
         {"slo", "the time that the request allows decided"},
         {"similar", "where a similar question began before"},
         {"conversation", "where this conversation began before"},
+        {"skew", "fewer start on a tier that says something else (models.skewed)"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].by, by) == 0)

@@ -329,6 +329,8 @@ struct config {
         uint32_t file_mb_max;
         uint32_t max_age_days; /* 0 = no limit */
         double max_skew;       /* share of answers that differ */
+        int skewed;            /* enum skew_policy */
+        double skewed_local_share;
         int too_old, few_bits; /* enum model_ruling */
     } models;
     struct {

@@ -78,6 +78,9 @@ const struct config_section keys_engine = KEYS_MAP(engine_keys);
 /* In the order of enum model_ruling. */
 static const char *const model_rulings[] = {"warn", "refuse", NULL};
 
+/* In the order of enum skew_policy. */
+static const char *const skew_policies[] = {"warn", "keep", "part", NULL};
+
 static const struct config_key models_keys[] = {
     {"dir", CONFIG_KEY_TEXT, AT(models.dir), NULL,
      .help =
@@ -107,7 +110,14 @@ static const struct config_key models_keys[] = {
               "has passed. warn, or refuse: it is not used, or not for those")},
     {"max_skew", CONFIG_KEY_NUMBER, AT(models.max_skew), "0.5", 0, 1,
      .help = HELP(
-         "'tandem doctor' warns where two tiers' models say something else in surely more than "
-         "this share of the answers that shadows compared")},
+         "two tiers are skewed whose models say something else in surely more than this share of "
+         "the answers that shadows compared, until it is under 0.8 of it")},
+    {"skewed", CONFIG_KEY_CHOICE, AT(models.skewed), "keep", .choices = skew_policies,
+     .help =
+         HELP("what follows. warn: it is said; keep: a conversation does not go back from the upper "
+              "of such two tiers to the lower; part: nor the other way, and skewed_local_share")},
+    {"skewed_local_share", CONFIG_KEY_NUMBER, AT(models.skewed_local_share), "0.5", 0, 1,
+     .help = HELP(
+         "with skewed: part, the share of new conversations that still start on the device")},
 };
 const struct config_section keys_models = KEYS_MAP(models_keys);

@@ -127,7 +127,9 @@ struct exchange_services {
     struct ramp_table *ramp_table;
     struct reactions *reactions; /* NULL = nobody looks for them */
     struct shadow_pool *shadow_pool;
-    double shadow_usd_per_day; /* for shadows that cost something */
+    double shadow_usd_per_day;    /* for shadows that cost something */
+    enum skew_policy skew_policy; /* what shadows that differ too often lead to */
+    double skewed_local_share;    /* of new conversations, with SKEW_PART */
 };
 
 enum exchange_event_kind {

@@ -90,6 +90,7 @@ static bool was_free(const struct exchange *ex)
     case DECIDED_BY_SCORE:
     case DECIDED_BY_SIMILAR:
     case DECIDED_BY_CONVERSATION:
+    case DECIDED_BY_SKEW:
         return ex->plan.rung_count > 1 && !ex->plan.reduced;
     default:
         return false;

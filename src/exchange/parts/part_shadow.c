@@ -159,6 +159,8 @@ static void begin(const struct exchange *ex, size_t tier, enum shadow_place plac
         .trace = &ex->trace,
         .place = place,
         .tier = tier,
+        .answerer = ex->current->tier,
+        .answerer_identity = ex->current->server_identity,
         .data_class = policy_class_for(ex->plan.route, &ex->signals, &ex->facts[tier]),
         .request = outgoing_plain(ex, &ex->facts[tier]),
         .caller = exchange_caller(ex),

@@ -15,7 +15,7 @@
     X(second)        \
     X(budget)        \
     X(conversation)  \
-    X(consistency) X(account) X(ledger) X(verify) X(reactions) X(watch) X(ramp) X(shadow)
+    X(consistency) X(skew) X(account) X(ledger) X(verify) X(reactions) X(watch) X(ramp) X(shadow)
 
 #define DECLARED(name) extern const struct exchange_part part_##name;
 EACH_NAME(DECLARED)

@@ -4,6 +4,7 @@
 
 #include "base/assertion.h"
 #include "exchange/limits/spending.h"
+#include "exchange/memory/skew_table.h"
 #include "exchange/parts/shadow_run.h"
 
 #include <pthread.h>
@@ -17,13 +18,19 @@ struct shadow_pool {
     struct shadow_run *first;
     uint32_t running_max;
     struct shadow_numbers numbers;
+    struct skew_table *skew;
 };
 
 struct shadow_pool *shadow_pool_new(uint32_t running_max)
 {
     struct shadow_pool *pool = calloc(1, sizeof *pool);
-    if (!pool)
+    struct skew_table *skew = skew_table_new();
+    if (!pool || !skew) {
+        free(pool);
+        skew_table_free(skew);
         return NULL;
+    }
+    pool->skew = skew;
     pthread_mutex_init(&pool->lock, NULL);
     pool->running_max = running_max;
     return pool;
@@ -34,8 +41,14 @@ void shadow_pool_free(struct shadow_pool *pool)
     if (!pool)
         return;
     ASSERT(!pool->first);
+    skew_table_free(pool->skew);
     pthread_mutex_destroy(&pool->lock);
     free(pool);
+}
+
+struct skew_table *shadow_pool_skew(struct shadow_pool *pool)
+{
+    return pool->skew;
 }
 
 uint64_t shadow_pool_budget_key(void)

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct shadow_pool;
+struct skew_table;
 
 /* Of an answer in the shadow; a longer one is compared by its beginning. */
 #define SHADOW_TOKENS_MAX 256
@@ -44,6 +45,9 @@ struct shadow_numbers {
     uint32_t running;
 };
 void shadow_pool_numbers(struct shadow_pool *pool, struct shadow_numbers *out);
+
+/* How often tiers differ: what the comparisons of all shadows come to. **borrows** it. */
+struct skew_table *shadow_pool_skew(struct shadow_pool *pool);
 
 /* For shadow_run.c and part_shadow.c. A place among those that run; false when there is none. */
 struct shadow_run;

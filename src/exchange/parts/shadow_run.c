@@ -14,6 +14,7 @@
 #include "exchange/limits/cost.h"
 #include "exchange/limits/spending.h"
 #include "exchange/memory/ramp_table.h"
+#include "exchange/memory/skew_table.h"
 #include "exchange/parts/ledger_json.h"
 #include "ledger/ledger.h"
 #include "router/watch/agreement.h"
@@ -129,6 +130,18 @@ static void tell_ramp(const struct shadow_run *run, bool answered, bool same)
                          same ? 0 : 1);
 }
 
+static void tell_skew(const struct shadow_run *run, bool same)
+{
+    char versions[2][LEDGER_VERSION_BYTES];
+    const struct tier_facts *answerer = &run->task.services->tiers[run->task.answerer]->facts;
+    const struct tier_facts *facts = &run->tier->facts;
+    const struct skew_sides sides = {
+        .tiers = {answerer->name, facts->name},
+        .versions = {ledger_json_version(answerer, run->task.answerer_identity, versions[0]),
+                     ledger_json_version(facts, run->server_identity, versions[1])}};
+    skew_table_count(shadow_pool_skew(run->pool), &sides, same);
+}
+
 /* agreement NULL: there is none. */
 static void put(const struct shadow_run *run, const struct tier_result *result, double cost,
                 const struct agreement *agreement, const char *kind)
@@ -195,6 +208,8 @@ static void record(struct shadow_run *run, const struct tier_result *result)
                                          .cost_usd = cost};
     shadow_pool_count(run->pool, run->task.place, &counted);
     tell_ramp(run, answered, agreement.same);
+    if (answered)
+        tell_skew(run, agreement.same);
     put(run, result, cost, answered ? &agreement : NULL, agreement_kind_name(agreement.kind));
 }
 

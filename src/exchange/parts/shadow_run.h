@@ -19,7 +19,9 @@ struct shadow_task {
     const char *id;
     const struct trace *trace;
     enum shadow_place place;
-    size_t tier; /* that is asked */
+    size_t tier;     /* that is asked */
+    size_t answerer; /* whose answer it is compared with, and what its server said */
+    uint64_t answerer_identity;
     enum td_data_class data_class;
     const struct td_request *request;
     uint64_t caller; /* of the exchange */

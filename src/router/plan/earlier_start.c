@@ -71,7 +71,8 @@ static void settle(const struct question *q, const size_t *ladder, size_t positi
     const char *kept = q->facts[ladder[position]].name;
     const char *fresh = q->facts[ladder[start->position]].name;
     bool spent = given_up > 0 && remembered->no_loss;
-    if (spent || !(given_up <= remembered->margin)) { /* also when NAN */
+    bool held = skew_holds(q, ladder, position, start->position);
+    if (!held && (spent || !(given_up <= remembered->margin))) { /* also when NAN */
         decision->keeping = KEEPING_MOVED;
         if (spent)
             removed(decision->moved, "%s on %.60s, but what keeping may give up a day is given up",
@@ -87,11 +88,16 @@ static void settle(const struct question *q, const size_t *ladder, size_t positi
     decision->keeping = KEEPING_KEPT;
     decision->fresh = ladder[start->position];
     decision->runner_up = decision->fresh;
-    decision->given_up = given_up;
+    decision->given_up = isfinite(given_up) ? given_up : 0; /* held, where no gate judges */
     decision->by = conversation ? DECIDED_BY_CONVERSATION : DECIDED_BY_SIMILAR;
     start->position = position;
     start->code = conversation ? REASON_KEPT_CONVERSATION : REASON_KEPT_SIMILAR;
-    if (conversation)
+    if (held) {
+        start->code = REASON_KEPT_SKEW;
+        removed(start->text,
+                "kept on %.60s as before in this conversation: %.60s says something else too often",
+                kept, fresh);
+    } else if (conversation)
         removed(start->text, "kept on %s as before in this conversation", kept);
     else
         removed(start->text,

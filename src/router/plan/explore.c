@@ -19,9 +19,9 @@ static bool is_open(const struct question *q, size_t usual, const struct decisio
 {
     bool weighed = decision->by == DECIDED_BY_ROUTE || decision->by == DECIDED_BY_GATE ||
                    decision->by == DECIDED_BY_SCORE;
-    return q->route->explore_share > 0 && weighed && !decision->ramp.on && q->named == SIZE_MAX &&
-           decision->keeping != KEEPING_SAME && !(q->rule && q->rule->stays) &&
-           !(q->late_ms_max > 0) && tier_is_available(q, usual);
+    return q->route->explore_share > 0 && weighed && !(decision->exploring.share > 0) &&
+           !decision->ramp.on && q->named == SIZE_MAX && decision->keeping != KEEPING_SAME &&
+           !(q->rule && q->rule->stays) && !(q->late_ms_max > 0) && tier_is_available(q, usual);
 }
 
 static bool may_be_drawn(const struct question *q, size_t tier)

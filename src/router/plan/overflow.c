@@ -39,7 +39,7 @@ bool tier_is_affordable(const struct question *q, size_t tier)
 
 static bool takes_over(const struct question *q, size_t busy, size_t tier)
 {
-    return !q->facts[tier].people && tier_is_available(q, tier) &&
+    return !q->facts[tier].people && !skew_bars(q, busy, tier) && tier_is_available(q, tier) &&
            is_free(q, &q->states[busy], &q->states[tier]) && tier_is_affordable(q, tier);
 }
 

@@ -529,6 +529,7 @@ static bool is_spared(const struct question *q, const struct plan *plan, size_t 
 static void order_rungs(const struct question *q, const size_t *ladder, size_t count, size_t start,
                         struct plan *out)
 {
+    size_t parted[RUNGS_MAX], parted_count = 0;
     for (size_t i = 0; i < 2 * count; i++) {
         size_t at = i % count;
         bool climbs = start + at < count, last = i >= count;
@@ -541,9 +542,34 @@ static void order_rungs(const struct question *q, const size_t *ladder, size_t c
             out->missing |= 1u << tier;
             continue;
         }
+        if (climbs && skew_parts(q, ladder[start], tier)) {
+            parted[parted_count++] = tier;
+            continue;
+        }
         out->rungs[out->rung_count++] = tier;
         out->climb_count += climbs;
     }
+    for (size_t i = 0; i < parted_count; i++) { /* they answer where nobody else can */
+        out->rungs[out->rung_count++] = parted[i];
+        plan_add_reason(out, REASON_PARTED, q->facts[parted[i]].name,
+                        "no gate takes this conversation to %s: it says something else too often",
+                        q->facts[parted[i]].name);
+    }
+}
+
+/* Of tiers that may both answer: whoever reads the reasons is asked for an update. */
+static void explain_skew(const struct question *q, const size_t *ladder, size_t count,
+                         struct plan *out)
+{
+    char why[REASON_TEXT_BYTES];
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++) {
+            const struct skew_pair *pair = skew_between(q->signals, ladder[i], ladder[j]);
+            if (!pair)
+                continue;
+            skew_explain(q, pair, why);
+            plan_add_reason(out, REASON_SKEWED, q->facts[ladder[i]].name, "%s", why);
+        }
 }
 
 static bool was_too_slow(const struct plan *plan, const char *tier)
@@ -693,4 +719,5 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
     if (out->rung_count > 0)
         explain_start(&q, &start, permitted[start.position], out);
     explain_loading(&q, out);
+    explain_skew(&q, permitted, permitted_count, out);
 }

@@ -51,6 +51,21 @@ void overflow_start(const struct question *q, const size_t *ladder, size_t count
 void explore_start(const struct question *q, const size_t *ladder, size_t count,
                    struct start *start, struct decision *decision);
 
+/* What models that say something else forbid (skew.c). The pair of both tiers, or NULL. */
+const struct skew_pair *skew_between(const struct signals *signals, size_t a, size_t b);
+/* Does the conversation stay on the tier of ladder[kept], rather than go to ladder[other]? */
+bool skew_holds(const struct question *q, const size_t *ladder, size_t kept, size_t other);
+/* Is the conversation on `from`, so that a queue must not move it to `to`? */
+bool skew_bars(const struct question *q, size_t from, size_t to);
+/* Does no gate climb from `from` to `to`? */
+bool skew_parts(const struct question *q, size_t from, size_t to);
+/* Moves a share of the new conversations off the device. */
+void skew_start(const struct question *q, const size_t *ladder, size_t count, struct start *start,
+                struct decision *decision);
+/* The sentence that asks for an update. */
+void skew_explain(const struct question *q, const struct skew_pair *pair,
+                  char why[static REASON_TEXT_BYTES]);
+
 /* Replaces the chosen start by the remembered one, if no constraint forbids it and it gives up at
  * most the margin. The first function is for a start that route and gates chose, the second for one
  * that scores[count] chose. */

@@ -124,6 +124,30 @@ static void put_remembered(struct json_writer *to, const struct remembered *reme
     json_writer_close(to, '}');
 }
 
+static void put_skew(struct json_writer *to, const struct skew_signal *skew,
+                     const struct tier_facts *facts, size_t tier_count)
+{
+    json_writer_open(to, "skew", '{');
+    put_count(to, "policy", (uint64_t)skew->policy);
+    put_number(to, "local_share", skew->local_share);
+    put_number(to, "draw", skew->draw);
+    put_flag(to, "goes_on", skew->goes_on);
+    json_writer_open(to, "pairs", '[');
+    for (size_t i = 0; i < skew->count; i++) {
+        const struct skew_pair *pair = &skew->pairs[i];
+        if (pair->tiers[0] >= tier_count || pair->tiers[1] >= tier_count)
+            continue;
+        json_writer_open(to, NULL, '{');
+        put_text(to, "tier", facts[pair->tiers[0]].name);
+        put_text(to, "other", facts[pair->tiers[1]].name);
+        put_number(to, "differ", pair->differ);
+        put_number(to, "compared", pair->compared);
+        json_writer_close(to, '}');
+    }
+    json_writer_close(to, ']');
+    json_writer_close(to, '}');
+}
+
 static void put_limits(struct json_writer *to, const struct signals *signals)
 {
     put_text(to, "budget", signals->budget);
@@ -163,6 +187,8 @@ void plan_record_write(const struct plan_record_input *in, const char *name, str
         put_ramp(to, &signals->ramp);
     if (signals->remembered.by != REMEMBERED_NOTHING && signals->remembered.tier < in->tier_count)
         put_remembered(to, &signals->remembered, in->facts[signals->remembered.tier].name);
+    if (signals->skew.count > 0)
+        put_skew(to, &signals->skew, in->facts, in->tier_count);
     json_writer_open(to, "tiers", '{');
     for (size_t i = 0; i < in->tier_count; i++)
         put_tier(to, &in->facts[i], &in->states[i], signals->moment.spares_power);
@@ -241,20 +267,50 @@ static void read_tier(const struct json *tier, struct tier_facts *facts, struct 
     };
 }
 
+static size_t find_tier(const struct json *object, const char *name, const struct tier_facts *facts,
+                        size_t tier_count)
+{
+    struct td_str tier = json_text(json_get(object, name));
+    size_t i = 0;
+    while (i < tier_count && !(tier.len > 0 && str_equal(tier, str_from(facts[i].name))))
+        i++;
+    return i;
+}
+
+static void read_skew(const struct json *record, const struct tier_facts *facts, size_t tier_count,
+                      struct skew_signal *out)
+{
+    const struct json *pairs = json_get(record, "pairs");
+    uint32_t policy = count(record, "policy");
+    *out = (struct skew_signal){
+        .policy = policy <= SKEW_PART ? (enum skew_policy)policy : SKEW_WARN,
+        .local_share = number(record, "local_share"),
+        .draw = number(record, "draw"),
+        .goes_on = flag(record, "goes_on"),
+    };
+    for (size_t i = 0; i < json_count(pairs) && out->count < SKEW_PAIRS_MAX; i++) {
+        const struct json *row = json_at(pairs, i);
+        const struct skew_pair pair = {.tiers = {find_tier(row, "tier", facts, tier_count),
+                                                 find_tier(row, "other", facts, tier_count)},
+                                       .differ = number(row, "differ"),
+                                       .compared = number(row, "compared")};
+        if (pair.tiers[0] < tier_count && pair.tiers[1] < tier_count)
+            out->pairs[out->count++] = pair;
+    }
+}
+
 static void read_remembered(const struct json *record, const struct tier_facts *facts,
                             size_t tier_count, struct remembered *out)
 {
-    struct td_str tier = json_text(json_get(record, "tier"));
     uint32_t by = count(record, "by");
+    size_t tier = find_tier(record, "tier", facts, tier_count);
     *out = (struct remembered){.by = REMEMBERED_NOTHING};
-    for (size_t i = 0; i < tier_count; i++)
-        if (tier.len > 0 && by <= REMEMBERED_CONVERSATION &&
-            str_equal(tier, str_from(facts[i].name)))
-            *out = (struct remembered){.by = (enum remembered_by)by,
-                                       .tier = i,
-                                       .margin = number(record, "margin"),
-                                       .no_money = flag(record, "no_money"),
-                                       .no_loss = flag(record, "no_loss")};
+    if (tier < tier_count && by <= REMEMBERED_CONVERSATION)
+        *out = (struct remembered){.by = (enum remembered_by)by,
+                                   .tier = tier,
+                                   .margin = number(record, "margin"),
+                                   .no_money = flag(record, "no_money"),
+                                   .no_loss = flag(record, "no_loss")};
 }
 
 static void read_limits(const struct json *record, struct signals *out)
@@ -300,6 +356,7 @@ void plan_record_read(const struct json *record, struct plan_record_lists *lists
                                      .taken = flag(ramp, "taken"),
                                      .percent = number(ramp, "percent")};
     read_remembered(json_get(record, "remembered"), facts, tier_count, &out->remembered);
+    read_skew(json_get(record, "skew"), facts, tier_count, &out->skew);
     for (size_t i = 0; i < tier_count; i++) {
         const struct json *tier = json_get(json_get(record, "tiers"), facts[i].name);
         if (tier)

@@ -52,6 +52,10 @@ const char *reason_code_name(enum reason_code code)
         [REASON_CHOSEN_ONLY] = "chosen_only",
         [REASON_KEPT_SIMILAR] = "kept_similar",
         [REASON_KEPT_CONVERSATION] = "kept_conversation",
+        [REASON_KEPT_SKEW] = "kept_skew",
+        [REASON_CHOSEN_SKEW] = "chosen_skew",
+        [REASON_PARTED] = "parted",
+        [REASON_SKEWED] = "skewed",
         [REASON_MOVED] = "moved",
         [REASON_LEFT_LOW_CONFIDENCE] = "left_low_confidence",
         [REASON_LEFT_NOT_MINE] = "left_not_mine",
@@ -95,9 +99,9 @@ const char *reason_code_name(enum reason_code code)
 
 const char *decided_by_name(enum decided_by by)
 {
-    static const char *const names[] = {"",         "denied",  "mode",         "rule",  "device",
-                                        "ramp",     "route",   "gate",         "score", "slo",
-                                        "overflow", "similar", "conversation", "draw",  NULL};
+    static const char *const names[] = {
+        "",      "denied", "mode",     "rule",    "device",       "ramp", "route", "gate",
+        "score", "slo",    "overflow", "similar", "conversation", "draw", "skew",  NULL};
     return by == DECIDED_NOT ? NULL : names_table_name(names, (size_t)by);
 }
 

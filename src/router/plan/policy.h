@@ -195,6 +195,10 @@ enum reason_code {
     REASON_CHOSEN_ONLY,
     REASON_KEPT_SIMILAR,      /* starts where an earlier similar question did */
     REASON_KEPT_CONVERSATION, /* starts where the conversation's last answer came from */
+    REASON_KEPT_SKEW,         /* the same, because the other tier says something else (skew.c) */
+    REASON_CHOSEN_SKEW,       /* fewer new conversations start on a tier of such two */
+    REASON_PARTED,            /* no gate climbs from one to the other in a conversation */
+    REASON_SKEWED,            /* they do so: a model should be updated */
     REASON_MOVED,             /* does not, although there was one */
     REASON_LEFT_LOW_CONFIDENCE,
     REASON_LEFT_NOT_MINE,
@@ -293,9 +297,31 @@ enum decided_by {
     DECIDED_BY_OVERFLOW,     /* the wait elsewhere is too long (overflow.c) */
     DECIDED_BY_SIMILAR,      /* an earlier similar question started there (earlier_start.c) */
     DECIDED_BY_CONVERSATION, /* the conversation was there already (earlier_start.c) */
-    DECIDED_BY_DRAW          /* of the route's explore_share (explore.c) */
+    DECIDED_BY_DRAW,         /* of the route's explore_share (explore.c) */
+    DECIDED_BY_SKEW          /* of models.skewed_local_share (skew.c) */
 };
 const char *decided_by_name(enum decided_by by); /* "denied", "mode", ...; NULL for DECIDED_NOT */
+
+/* What is done about two tiers whose models say something else too often. */
+enum skew_policy {
+    SKEW_WARN, /* nothing: it is said */
+    SKEW_KEEP, /* a conversation does not come back from the upper one to the lower one */
+    SKEW_PART  /* nor the other way, and fewer new ones start on the lower one */
+};
+
+/* Shadows compared them (exchange/memory/skew_table.h). */
+struct skew_pair {
+    size_t tiers[2];
+    double differ, compared; /* share, lately; and of how many */
+};
+#define SKEW_PAIRS_MAX 4
+struct skew_signal {
+    enum skew_policy policy;
+    double local_share, draw; /* share of the new conversations that stays; explore_draw's like */
+    bool goes_on;             /* the request goes on with a conversation */
+    struct skew_pair pairs[SKEW_PAIRS_MAX];
+    size_t count;
+};
 
 /* How likely the start was, so that other policies can be judged from the records. */
 struct exploring {
@@ -427,6 +453,7 @@ struct signals {
     struct sketch sketch; /* of the user's own utterance; known only where it was asked for */
     struct remembered remembered;
     struct ramp_signal ramp;
+    struct skew_signal skew;
     double draw; /* explore_draw; 1 = nothing is drawn */
     /* Known once the local model has read the prompt: its probe's probability that its answer will
      * be right. 0 = there is none. */

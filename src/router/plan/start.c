@@ -11,8 +11,9 @@
  * Score and route may give way to the tier where an earlier exchange began (earlier_start.c). A
  * tier that cannot be asked now, or is too slow for the deadline, may still be chosen: plan.c then
  * takes the next one. Most starts give way to a tier that is free, when the wait is long
- * (overflow.c). A share of what gates or weights chose starts elsewhere by a draw (explore.c). To
- * add a step, write a function and give it a row. */
+ * (overflow.c). A share of what gates or weights chose starts elsewhere by a draw (explore.c), or
+ * because two tiers contradict each other (skew.c). To add a step, write a function and give it a
+ * row. */
 #include "base/assertion.h"
 #include "base/names.h"
 #include "router/plan/plan_internal.h"
@@ -415,6 +416,7 @@ void start_choose(const struct question *q, const struct gate_settings *gates, c
     size_t step = 0;
     while (!steps[step](&choice)) /* the last one always decides */
         step++;
+    skew_start(q, ladder, count, out, decision);
     overflow_start(q, ladder, count, out, decision);
     explore_start(q, ladder, count, out, decision);
 }

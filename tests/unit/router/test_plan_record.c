@@ -224,6 +224,14 @@ static void make_request(struct world *w)
         w->signals.remembered =
             (struct remembered){(enum remembered_by)(1 + below(w, 2)), below(w, TIERS),
                                 rng_double(&w->rng) / 4, chance(w, 0.2), chance(w, 0.2)};
+    if (chance(w, 0.4))
+        w->signals.skew =
+            (struct skew_signal){.policy = (enum skew_policy)below(w, 3),
+                                 .local_share = 0.3,
+                                 .draw = rng_double(&w->rng),
+                                 .goes_on = w->signals.remembered.by == REMEMBERED_CONVERSATION,
+                                 .pairs = {{{1 + below(w, TIERS - 1), 0}, rng_double(&w->rng), 20}},
+                                 .count = 1};
 }
 
 /* What people read of a record; replay_signals.c takes these from members of their own. */
@@ -242,6 +250,7 @@ static void keep_what_is_read_elsewhere(const struct signals *from, struct signa
     to->moment.on_battery = to->moment.battery_low = false;
     to->ramp = (struct ramp_signal){.on = false};
     to->remembered = (struct remembered){.by = REMEMBERED_NOTHING};
+    to->skew = (struct skew_signal){.count = 0};
     to->weights = (struct td_weights){.set = false};
     to->rule = NULL;
 }
@@ -280,7 +289,7 @@ static void test_the_same_policy_makes_the_same_plan_of_ten_thousand_records(voi
 {
     static struct world w;
     static struct plan then, now;
-    size_t moved = 0, empty = 0, drawn = 0, full = 0;
+    size_t moved = 0, empty = 0, drawn = 0, skewed = 0, full = 0;
     rng_init(&w.rng, 7);
     for (int i = 0; i < EXCHANGES; i++) {
         make_tiers(&w);
@@ -312,6 +321,7 @@ static void test_the_same_policy_makes_the_same_plan_of_ten_thousand_records(voi
         moved += !same_plan(&then, &now);
         empty += then.rung_count == 0;
         drawn += then.decision.by == DECIDED_BY_DRAW;
+        skewed += then.decision.by == DECIDED_BY_SKEW;
         for (size_t r = 0; r < then.reason_count; r++)
             full += then.reasons[r].code == REASON_REMOVED_FULL;
         plan_deinit(&then);
@@ -319,7 +329,7 @@ static void test_the_same_policy_makes_the_same_plan_of_ten_thousand_records(voi
         json_free(record);
     }
     CHECK(moved == 0);
-    CHECK(drawn > 0 && full > 0);
+    CHECK(drawn > 0 && full > 0 && skewed > 0);
     CHECK(empty > EXCHANGES / 100 && empty < EXCHANGES * 9 / 10); /* the lots are worth something */
 }
 
@@ -330,7 +340,9 @@ static void test_nonsense_in_a_record_changes_nothing_that_could_break(void)
         "{\"class\":\"public\",\"mode\":\"auto\",\"tiers\":{\"local\":{\"rest\":99,\"rest_http\":-"
         "5,"
         "\"tokens\":-1,\"wait_ms\":\"x\"}},\"regions\":[1,\"eu\",\"a\",\"b\"],\"tags\":\"t\","
-        "\"needs\":1e300,\"remembered\":{\"by\":77,\"tier\":\"local\"}}"};
+        "\"needs\":1e300,\"remembered\":{\"by\":77,\"tier\":\"local\"}}",
+        "{\"class\":\"public\",\"mode\":\"auto\",\"skew\":{\"policy\":77,\"pairs\":[7,{\"tier\":"
+        "\"local\",\"other\":\"no such\"},{\"tier\":3},{}]}}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct json *record = NULL;
         struct tier_facts facts = {.name = "local", .has_key = true};
@@ -342,6 +354,7 @@ static void test_nonsense_in_a_record_changes_nothing_that_could_break(void)
         plan_record_read(record, &lists, &signals, &weights, &facts, &state, 1);
         CHECK(state.rest == REST_NONE && state.prompt_tokens == 0 && !weights.set);
         CHECK(signals.remembered.by == REMEMBERED_NOTHING);
+        CHECK(signals.skew.count == 0 && signals.skew.policy == SKEW_WARN);
         json_free(record);
     }
 }

@@ -31,6 +31,7 @@
 #include "exchange/memory/consistency.h"
 #include "exchange/memory/ramp_table.h"
 #include "exchange/memory/reactions.h"
+#include "exchange/memory/skew_table.h"
 #include "exchange/parts/shadow_pool.h"
 #include "exchange/private/consents.h"
 #include "exchange/private/conversation_id.h"
@@ -192,6 +193,17 @@ static enum td_status open_parts(struct runtime *runtime, const struct config *c
 }
 
 /* **takes** the configuration and the scanner. */
+/* What judges across exchanges goes by the configuration in force. */
+static void follow_policy(struct runtime *runtime)
+{
+    const struct snapshot_base *base = &runtime->services.base;
+    if (base->ramp_table)
+        ramp_table_set_policy(base->ramp_table, snapshot_services(runtime->current)->policy);
+    if (base->shadow_pool)
+        skew_table_set_most(shadow_pool_skew(base->shadow_pool),
+                            snapshot_config(runtime->current)->models.max_skew);
+}
+
 static enum td_status open_snapshot(struct runtime *runtime, struct config *config,
                                     struct privacy_scanner *scanner,
                                     const struct td_error *model_err, struct td_error *err)
@@ -210,9 +222,7 @@ static enum td_status open_snapshot(struct runtime *runtime, struct config *conf
         vault_keep_clear(runtime->first);
         retirement_log(runtime->first);
     }
-    if (runtime->services.base.ramp_table)
-        ramp_table_set_policy(runtime->services.base.ramp_table,
-                              snapshot_services(runtime->current)->policy);
+    follow_policy(runtime);
     return TD_OK;
 }
 
@@ -456,8 +466,7 @@ static void use_snapshot(struct runtime *runtime, struct snapshot *fresh)
     runtime->current = fresh;
     pthread_mutex_unlock(&runtime->lock);
     snapshot_record_policy(fresh, old);
-    if (runtime->services.base.ramp_table)
-        ramp_table_set_policy(runtime->services.base.ramp_table, snapshot_services(fresh)->policy);
+    follow_policy(runtime);
     snapshot_drop(old);
 }
 

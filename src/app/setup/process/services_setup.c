@@ -10,6 +10,7 @@
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/budget_restore.h"
 #include "app/setup/policy/consistency_setup.h"
+#include "app/setup/policy/skew_setup.h"
 #include "app/setup/policy/token_restore.h"
 #include "app/setup/privacy/egress_setup.h"
 #include "app/setup/privacy/vault_keep.h"
@@ -29,6 +30,7 @@
 #include "exchange/memory/consistency.h"
 #include "exchange/memory/ramp_table.h"
 #include "exchange/memory/reactions.h"
+#include "exchange/memory/skew_table.h"
 #include "exchange/parts/shadow_pool.h"
 #include "exchange/private/consents.h"
 #include "exchange/private/signatures.h"
@@ -256,6 +258,8 @@ static enum td_status open_for_server(const struct config *config, struct snapsh
     }
     if (!base->shadow_pool || !base->reactions || !base->prober)
         return error_set(err, TD_NO_MEMORY, "no memory for shadows, reactions and health checks");
+    skew_table_set_most(shadow_pool_skew(base->shadow_pool), config->models.max_skew);
+    skew_setup_restore(config, shadow_pool_skew(base->shadow_pool));
     return vault_keep_load(config, base->vaults, err);
 }
 

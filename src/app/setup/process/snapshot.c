@@ -505,6 +505,8 @@ static void fill_services(struct snapshot *snapshot, const struct snapshot_base 
         .ramp_table = base->ramp_table,
         .reactions = base->reactions,
         .shadow_usd_per_day = config->shadow.usd_per_day,
+        .skew_policy = (enum skew_policy)config->models.skewed,
+        .skewed_local_share = config->models.skewed_local_share,
         .hold = hold_services,
         .release = release_services,
         .consistency_limits = {config->router.consistency.margin,

@@ -293,8 +293,8 @@ void doctor_check_skew(struct doctor *doctor, struct ledger_reader *reader)
         doctor_add(doctor, "model skew", HEALTH_WARN, NULL, "%s", err.message);
     while (list && model_skew_next(list, doctor->config->models.max_skew, &at, &skew))
         doctor_add(doctor, "model skew", HEALTH_WARN,
-                   "update the local model, or lower its share with the route's weights; 'tandem "
-                   "models versions' shows the figures",
+                   "update the local model; models.skewed says what happens until then, and "
+                   "'tandem models versions' shows the figures",
                    "%.40s and %.40s said something else in %.0f %% of %.0f answers (%s to %s); "
                    "models.max_skew is %g",
                    skew.tier, skew.shadow, 100 * skew.differ, skew.compared, skew.first_day,
