@@ -16,6 +16,8 @@ LLAMA_BIN, IK_BIN = (
     Path(os.environ[name]) if os.environ.get(name) else None for name in ("LLAMA_BIN", "IK_BIN")
 )
 
+CPU = os.environ.get("BENCH_CPU", "")  # our kernels; "" = the best that the processor has
+
 # Recorded on 2 cores of an AVX-512 VNNI machine in September 2026, llama.cpp and ik_llama.cpp (the
 # better of -rtr 0 and 1) one after another within an hour: (prefill of 512, decode of 128) tokens/s
 # by shape, type and threads.
@@ -64,6 +66,7 @@ def ours(
 ) -> tuple:
     """(prefill, decode, roofline or None)"""
     more = [] if roofline else ["--no-roofline"]
+    more += [f"--cpu={CPU}"] if CPU else []
     code, out, err = tandem_run(
         "bench",
         "engine",
