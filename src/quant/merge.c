@@ -67,6 +67,13 @@ static enum td_status add_change(struct merge *merge, const struct quantize_plan
                          "%s changes what tokens look up, and the model's output is the same "
                          "matrix: it cannot be merged; run it with --lora",
                          gguf_path(gguf));
+    stem.len -= str_ends_with(stem, STR("weight")) ? strlen("weight") : 0;
+    snprintf(name, sizeof name, STR_FMT "scale", STR_ARG(stem));
+    if (gguf_find_tensor(plan->gguf, name))
+        return error_set(err, TD_UNSUPPORTED,
+                         "the model's tensor '%s' scales what %s changes: it cannot be merged; run "
+                         "it with --lora",
+                         name, gguf_path(gguf));
     change->rank = (uint32_t)b->dims[0];
     change->rows = b->dims[1];
     change->factor = factor / (float)change->rank;

@@ -105,6 +105,11 @@ def test_what_cannot_be_merged_is_refused():
             assert not (folder / "x.gguf").exists()
         code, _, err = run("lora", "merge", model, model, "--lora", adapter)
         assert code == 1 and "itself" in err, err
+        scaled = folder / "scaled.gguf"
+        gguf.add_number(model, scaled, "blk.0.attn_q.scale", 1.5)
+        assert apart(logits(scaled), logits(model)) > 0.1
+        code, _, err = run("lora", "merge", scaled, folder / "x.gguf", "--lora", adapter)
+        assert code == 1 and "'blk.0.attn_q.scale' scales what" in err, err
         equal(run("lora", "merge", model, folder / "x.gguf")[0], 2)
 
 

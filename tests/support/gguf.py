@@ -77,6 +77,24 @@ def add_metadata(
     target.write_bytes(head + b"\0" * (-len(head) % 32) + data[at + -at % 32 :])
 
 
+def add_number(source: Path, target: Path, name: str, value: float) -> None:
+    """The same model with one more tensor, of one number."""
+    data = source.read_bytes()
+    tensor_count, pair_count = struct.unpack_from("<QQ", data, 8)
+    at = 24
+    for _ in range(pair_count):
+        at = skip_value(data, at, STRING)
+        at = skip_value(data, at + 4, struct.unpack_from("<I", data, at)[0])
+    for _ in range(tensor_count):
+        at = skip_value(data, at, STRING)
+        at += 4 + 8 * struct.unpack_from("<I", data, at)[0] + 12
+    body = data[at + -at % 32 :]
+    body += b"\0" * (-len(body) % 32)
+    head = data[:8] + struct.pack("<QQ", tensor_count + 1, pair_count) + data[24:at]
+    head += text(name) + struct.pack("<IQIQ", 1, 1, 0, len(body))
+    target.write_bytes(head + b"\0" * (-len(head) % 32) + body + struct.pack("<f", value))
+
+
 def split(source: Path, folder: Path, stem: str, count: int) -> list[Path]:
     """The same model in several files, as public repositories have the large ones."""
     data = source.read_bytes()

@@ -105,6 +105,8 @@ static void expert_item(struct step *step, uint32_t index)
                                weight->row_bytes, weight->cols, begin, end,
                                workspace->activations[weight->form] + first * stride, stride, count,
                                product->y + first * product->y_stride, product->y_stride);
+        if (weight->scales)
+            forward_scale(model, product, begin, end, first, first + count, expert);
     }
     for (uint32_t i = 0; step->batch->adapted && i < step->product_count; i++)
         forward_add_adapters(step, i, begin, end, (uint32_t)first, (uint32_t)(first + count),

@@ -40,6 +40,15 @@ void forward_norm(const struct td_model *model, const float *x, const float *nor
 
 /* --- matrix products --- */
 
+void forward_scale(const struct td_model *model, const struct product *product, uint32_t row_begin,
+                   uint32_t row_end, size_t begin, size_t end, uint32_t expert)
+{
+    float scale = product->weight->scales[expert];
+    for (size_t i = begin; scale != 1.0f && i < end; i++)
+        model->kernels->scale(product->y + i * product->y_stride + row_begin, scale,
+                              row_end - row_begin);
+}
+
 static void multiply_rows(const struct step *step, uint32_t product_index, uint32_t row_begin,
                           uint32_t row_end)
 {
@@ -58,6 +67,8 @@ static void multiply_rows(const struct step *step, uint32_t product_index, uint3
         kernels->matmul(weight->type, weight->data, weight->row_bytes, weight->cols, row_begin,
                         row_end, inputs + in_panels * stride, stride, step->input_count - in_panels,
                         product->y + in_panels * product->y_stride, product->y_stride);
+    if (weight->scales)
+        forward_scale(workspace->model, product, row_begin, row_end, 0, step->input_count, 0);
     if (step->batch->adapted)
         forward_add_adapters(step, product_index, row_begin, row_end, 0, step->input_count, 0);
 }

@@ -87,6 +87,9 @@ void forward_embed_adapters(const struct td_model *model, const struct adapter_s
  * forward_observe_experts: of products of experts, whose inputs are the places. */
 void forward_observe(const struct step *step);
 void forward_observe_experts(const struct step *step);
+/* Multiplies some rows of a product, for the inputs [begin, end), with the scale of its weight. */
+void forward_scale(const struct td_model *model, const struct product *product, uint32_t row_begin,
+                   uint32_t row_end, size_t begin, size_t end, uint32_t expert);
 /* y = norm(x): RMSNorm or LayerNorm, whose biases stand after its weights. y may be x. */
 void forward_norm(const struct td_model *model, const float *x, const float *norm, size_t size,
                   float *y);

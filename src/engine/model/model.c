@@ -40,12 +40,22 @@ static void fill_weight(struct lookup *lookup, const struct gguf_tensor *tensor,
     model->matrices[out->number] = (struct matrix){tensor, row_begin, rows};
 }
 
+static const struct gguf_tensor *take_plain(struct lookup *lookup, const char *name, uint32_t rows,
+                                            uint32_t cols, struct weight *out)
+{
+    const struct gguf_tensor *tensor = tensor_take(&lookup->tensors, name, true);
+    if (!tensor || !tensor_has_shape(&lookup->tensors, tensor, cols, rows, 1))
+        return NULL;
+    fill_weight(lookup, tensor, 0, rows, out);
+    return tensor;
+}
+
 static void take_matrix(struct lookup *lookup, const char *name, uint32_t rows, uint32_t cols,
                         struct weight *out)
 {
-    const struct gguf_tensor *tensor = tensor_take(&lookup->tensors, name, true);
-    if (tensor && tensor_has_shape(&lookup->tensors, tensor, cols, rows, 1))
-        fill_weight(lookup, tensor, 0, rows, out);
+    const struct gguf_tensor *tensor = take_plain(lookup, name, rows, cols, out);
+    if (tensor)
+        out->scales = tensor_take_scales(&lookup->tensors, tensor);
 }
 
 /* A matrix in a fused tensor, which holds the rows of several matrices one after another. */
@@ -63,8 +73,11 @@ static void take_fused(struct lookup *lookup, const char *name, uint32_t cols,
     const struct gguf_tensor *tensor = tensor_take(&lookup->tensors, name, true);
     if (tensor == NULL || !tensor_has_shape(&lookup->tensors, tensor, cols, rows, 1))
         return;
-    for (size_t i = 0, begin = 0; i < part_count; begin += parts[i++].rows)
+    const float *scales = tensor_take_scales(&lookup->tensors, tensor);
+    for (size_t i = 0, begin = 0; i < part_count; begin += parts[i++].rows) {
         fill_weight(lookup, tensor, (uint32_t)begin, parts[i].rows, parts[i].out);
+        parts[i].out->scales = scales;
+    }
 }
 
 static void take_experts(struct lookup *lookup, const char *name, uint32_t rows, uint32_t cols,
@@ -72,8 +85,10 @@ static void take_experts(struct lookup *lookup, const char *name, uint32_t rows,
 {
     const struct gguf_tensor *tensor = tensor_take(&lookup->tensors, name, true);
     if (tensor &&
-        tensor_has_shape(&lookup->tensors, tensor, cols, rows, lookup->model->expert_count))
+        tensor_has_shape(&lookup->tensors, tensor, cols, rows, lookup->model->expert_count)) {
         fill_weight(lookup, tensor, 0, rows, out);
+        out->scales = tensor_take_scales(&lookup->tensors, tensor);
+    }
 }
 
 static const float *take_vector(struct lookup *lookup, const char *name, uint32_t len,
@@ -299,8 +314,8 @@ static void take_ffn(struct lookup *lookup, uint32_t index)
 static void take_ends(struct lookup *lookup)
 {
     struct td_model *model = lookup->model;
-    take_matrix(lookup, "token_embd.weight", model->vocab_count, model->embedding_size,
-                &model->embedding);
+    take_plain(lookup, "token_embd.weight", model->vocab_count, model->embedding_size,
+               &model->embedding);
     /* The file of a model with short convolutions calls it so. */
     const char *norm = has_tensor(lookup, "output_norm.weight") || !model->architecture->short_conv
                            ? "output_norm.weight"
@@ -311,9 +326,9 @@ static void take_ends(struct lookup *lookup)
         lookup->tensors.status == TD_OK) /* tied, but adapters see a matrix of its own */
         fill_weight(lookup, gguf_find_tensor(model->gguf, "token_embd.weight"), 0,
                     model->vocab_count, &model->output);
-    else if (output && tensor_has_shape(&lookup->tensors, output, model->embedding_size,
-                                        model->vocab_count, 1))
-        fill_weight(lookup, output, 0, model->vocab_count, &model->output);
+    else if (output)
+        take_matrix(lookup, "output.weight", model->vocab_count, model->embedding_size,
+                    &model->output);
     tensor_take(&lookup->tensors, "rope_freqs.weight", false); /* hyperparameters.c reads it */
     tensor_take(&lookup->tensors, "rope_factors_long.weight", false);
     tensor_take(&lookup->tensors, "rope_factors_short.weight", false);

@@ -25,6 +25,8 @@ struct weight {
     enum activation_form form; /* the form that its inputs are prepared into */
     size_t expert_bytes;       /* from one expert's matrix to the next; 0 = no experts */
     uint32_t number;           /* by which adapters find the matrix; or WEIGHT_UNNUMBERED */
+    const float *scales;       /* that its products are multiplied with: one, or one an expert;
+                                  NULL = none (tensor_take_scales) */
 };
 
 /* Where the rows of a weight are in the file. A fused tensor holds the rows of several. */

@@ -7,7 +7,10 @@
 #include "base/error.h"
 #include "base/str.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum td_status tensor_lookup_init(struct tensor_lookup *lookup, const struct td_model *model,
                                   struct td_error *err)
@@ -87,6 +90,38 @@ struct weight tensor_weight(const struct tensor_lookup *lookup, const struct ggu
                            .expert_bytes =
                                tensor->dims[2] > 1 ? (size_t)tensor->dims[1] * row_bytes : 0,
                            .number = WEIGHT_UNNUMBERED};
+}
+
+/* Of "blk.0.attn_q.weight" "blk.0.attn_q.<what>"; NULL when there is none. */
+static const struct gguf_tensor *take_beside(struct tensor_lookup *lookup,
+                                             const struct gguf_tensor *tensor, const char *what)
+{
+    char name[96];
+    struct td_str stem = tensor->name;
+    if (!str_ends_with(stem, STR(".weight")) || stem.len + strlen(what) >= sizeof name)
+        return NULL;
+    stem.len -= strlen("weight");
+    snprintf(name, sizeof name, STR_FMT "%s", STR_ARG(stem), what);
+    return tensor_take(lookup, name, false);
+}
+
+const float *tensor_take_scales(struct tensor_lookup *lookup, const struct gguf_tensor *tensor)
+{
+    take_beside(lookup, tensor, "input_scale"); /* of activations in 4 bits: ours keep 8 */
+    const struct gguf_tensor *scales = take_beside(lookup, tensor, "scale");
+    uint64_t count = tensor->dims[2];
+    if (!scales || !tensor_has_shape(lookup, scales, count, 1, 1))
+        return NULL;
+    const float *values = scales->data;
+    bool usable = scales->type == TENSOR_F32;
+    for (uint64_t i = 0; usable && i < count; i++)
+        usable = isfinite(values[i]);
+    if (usable)
+        return values;
+    lookup->status =
+        error_set(lookup->err, TD_CORRUPT, "%s: tensor '" STR_FMT "' is not of finite F32 numbers",
+                  gguf_path(lookup->model->gguf), STR_ARG(scales->name));
+    return NULL;
 }
 
 static bool is_allowed(struct td_str name, const char *const *allowed)

@@ -30,6 +30,11 @@ bool tensor_has_shape(struct tensor_lookup *lookup, const struct gguf_tensor *te
 /* Takes a vector, which must be F32 [len]. */
 const float *tensor_take_vector(struct tensor_lookup *lookup, const char *name, uint32_t len,
                                 bool required);
+/* The F32 tensor `.scale` beside a `.weight`: what its products are multiplied with, one number for
+ * the matrix or one for each expert. Files in NVFP4 have it, whose blocks have scales of 8 bits.
+ * Takes `.input_scale` as well, and has no use for it. NULL = there is none. */
+const float *tensor_take_scales(struct tensor_lookup *lookup, const struct gguf_tensor *tensor);
+
 /* The rows [row_begin, row_begin + rows) of the tensor (of its first expert), without a number. */
 struct weight tensor_weight(const struct tensor_lookup *lookup, const struct gguf_tensor *tensor,
                             uint32_t row_begin, uint32_t rows);

@@ -35,6 +35,9 @@ struct spec {
     float short_factor, far_factor; /* rope factors; 0 = no such tensor */
     uint32_t more_rows;             /* of ffn_down */
     bool growing;                   /* the states of Mamba-2 layers */
+    bool own_output;                /* an output matrix of its own */
+    float shrink; /* matrices are that much smaller, and have its inverse as scale; of experts
+                     that of the next ones is twice as much; 0 = no scales */
 };
 
 static inline bool dropped(const struct spec *spec, const char *name)
@@ -170,12 +173,32 @@ struct maker {
     unsigned layer;
 };
 
+static inline void put_scales(struct maker *maker, const char *part, uint64_t count)
+{
+    char name[64];
+    struct gguf_builder *builder = maker->builder;
+    snprintf(name, sizeof name, "blk.%u.%s.scale", maker->layer, part);
+    builder_pad(&builder->data);
+    builder_entry(builder, name, TENSOR_F32, 1, &count, builder->data.len);
+    for (uint64_t i = 0; i < count; i++) {
+        float scale = (float)(1u << i) / maker->spec->shrink;
+        buf_append(&builder->data, &scale, sizeof scale);
+    }
+    snprintf(name, sizeof name, "blk.%u.%s.input_scale", maker->layer, part);
+    builder_tensor(builder, name, 0, 1, 7.0f, NULL); /* nobody reads it */
+}
+
 static inline void put_matrix(struct maker *maker, const char *part, uint64_t rows, uint64_t cols)
 {
     char name[64];
     snprintf(name, sizeof name, "blk.%u.%s.weight", maker->layer, part);
-    if (!dropped(maker->spec, name))
-        builder_tensor(maker->builder, name, rows, cols, 0.4f, &maker->rng);
+    if (dropped(maker->spec, name))
+        return;
+    bool scaled = maker->spec->shrink > 0 && strcmp(part, "shortconv.conv") != 0;
+    builder_tensor(maker->builder, name, rows, cols, scaled ? 0.4f * maker->spec->shrink : 0.4f,
+                   &maker->rng);
+    if (scaled)
+        put_scales(maker, part, 1);
 }
 
 static inline void put_vector(struct maker *maker, const char *part, uint64_t len)
@@ -200,9 +223,13 @@ static inline void put_experts(struct maker *maker, const char *part, uint64_t r
             maker->rng = first;
         for (uint64_t i = 0; i < rows * cols; i++) {
             float value = (float)(rng_double(&maker->rng) * 2 - 1) * 0.4f;
+            if (maker->spec->shrink > 0)
+                value *= maker->spec->shrink / (float)(1u << e);
             buf_append(&builder->data, &value, sizeof value);
         }
     }
+    if (maker->spec->shrink > 0)
+        put_scales(maker, part, EXPERTS);
 }
 
 static inline void put_biases(struct maker *maker, const char *part, uint64_t len)
@@ -356,6 +383,11 @@ static inline size_t build(const struct spec *spec, struct buf *file)
     builder_tensor(&builder, "output_norm.weight", 0, TINY_WIDE, 1.0f, NULL);
     if (traits->layer_norm)
         builder_tensor(&builder, "output_norm.bias", 0, TINY_WIDE, 0.1f, NULL);
+    float output = spec->shrink > 0 ? 0.6f * spec->shrink : 0.6f;
+    if (spec->own_output)
+        builder_tensor(&builder, "output.weight", TINY_VOCAB, TINY_WIDE, output, &maker.rng);
+    if (spec->own_output && spec->shrink > 0)
+        builder_tensor(&builder, "output.scale", 0, 1, 1 / spec->shrink, NULL);
     if (spec->short_factor != 0)
         builder_tensor(&builder, "rope_factors_short.weight", 0, pairs, spec->short_factor, NULL);
     if (spec->far_factor != 0)

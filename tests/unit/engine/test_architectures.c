@@ -93,6 +93,19 @@ static void test_every_architecture_gives_the_same_numbers_however_it_is_cut(voi
         }
 }
 
+/* Powers of two: the products are the same to the bit. */
+static void test_a_scale_beside_a_matrix_multiplies_what_it_gives(void)
+{
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        struct spec spec = usual_spec(names[n]);
+        spec.own_output = true;
+        run_model(&spec, ids, 0, one);
+        spec.shrink = 0.25f;
+        run_model(&spec, ids, 0, other);
+        CHECK(memcmp(one, other, sizeof one) == 0);
+    }
+}
+
 static void test_every_listed_architecture_is_in_the_table(void)
 {
     char list[512] = "", whole[600];
@@ -248,6 +261,12 @@ static void test_wrong_experts_are_refused(void)
     expect_refused(mixed, TD_CORRUPT, "feed_forward_length: missing");
     mixed.drop = "blk.1.exp_probs_b.bias";
     expect_refused(mixed, TD_CORRUPT, "'blk.1.exp_probs_b.bias' is missing");
+}
+
+static void test_wrong_scales_are_refused(void)
+{
+    struct spec spec = {.architecture = "llama", .own_output = true, .shrink = 1e-45f};
+    expect_refused(spec, TD_CORRUPT, "is not of finite F32 numbers"); /* 1 / it is none */
 }
 
 static void test_wrong_windows_caps_and_scales_are_refused(void)
@@ -442,6 +461,7 @@ int main(void)
 {
     fill_ids(ids);
     RUN(test_every_architecture_gives_the_same_numbers_however_it_is_cut);
+    RUN(test_a_scale_beside_a_matrix_multiplies_what_it_gives);
     RUN(test_every_listed_architecture_is_in_the_table);
     RUN(test_a_window_hides_what_is_older);
     RUN(test_logits_stay_within_the_cap);
@@ -451,6 +471,7 @@ int main(void)
     RUN(test_rope_is_switched_off_by_its_key);
     RUN(test_query_scale_follows_the_layer_count_of_the_largest_gemma);
     RUN(test_wrong_experts_are_refused);
+    RUN(test_wrong_scales_are_refused);
     RUN(test_wrong_windows_caps_and_scales_are_refused);
     RUN(test_wrong_rope_factors_and_fused_rows_are_refused);
     RUN(test_an_array_of_equal_sizes_is_the_number);
