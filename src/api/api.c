@@ -145,7 +145,7 @@ static const struct api_endpoint endpoints[] = {
     ROW(GET, "/tandem/v1/exchanges", exchanges_handle_list, TENANT, OPENAI),
     ROW(GET, "/tandem/v1/exchanges/*", exchanges_handle_one, TENANT, OPENAI),
     ROW(GET, "/tandem/v1/shadows", shadows_handle_list, OPERATOR, OPENAI),
-    ROW(GET, "/tandem/v1/report", report_handle, OPERATOR, OPENAI),
+    ROW(GET, "/tandem/v1/report", report_handle, TENANT, OPENAI),
     ROW(GET, "/tandem/v1/ramps", ramps_handle_list, OPERATOR, OPENAI),
     ROW(POST, "/tandem/v1/ramps/*", ramps_handle_restart, OPERATOR, OPENAI),
     ROW(GET, "/tandem/v1/alarms", alarms_handle, OPERATOR, OPENAI),

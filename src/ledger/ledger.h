@@ -344,12 +344,13 @@ TD_MUST_CHECK enum td_status ledger_reader_report(struct ledger_reader *reader,
                                                   struct td_error *err);
 /* Sums by one property. **returns new** (json_free):
  *
- *   {by, since_wall_ms (0 = of the first exchange), slot_ms, exchanges, others (not in a group),
+ *   {by, since_wall_ms (0 = of the first exchange), exchanges, device, cost_usd, all_cloud_cost_usd,
+ *    shadow_cost_usd, saving_usd (all of them together), slot_ms, others (not in a group),
  *    groups: [{name (null: none; a day of UTC as YYYY-MM-DD), exchanges, device (answered there),
  *              failed, degraded, tokens, cost_usd, all_cloud_cost_usd (of whole answers), total_ms
  *              (mean, or null), trend: [exchanges in each of LEDGER_TREND slots]}]}
  *
- * The hundred largest groups, the largest first; of days the newest hundred, in their order. */
+ * The hundred largest groups, the largest first; of days the newest 400, in their order. */
 enum ledger_by {
     LEDGER_BY_APP,
     LEDGER_BY_USER,
@@ -358,13 +359,20 @@ enum ledger_by {
     LEDGER_BY_TIER,
     LEDGER_BY_CLASS,
     LEDGER_BY_DAY,
+    LEDGER_BY_KEY,
     LEDGER_BY_COUNT
+};
+/* Which exchanges. */
+struct ledger_scope {
+    uint64_t since_wall_ms, until_wall_ms; /* until 0 = now, and later */
+    const char *tenant, *key_id;           /* NULL = of all */
 };
 #define LEDGER_TREND 12
 extern const char *const ledger_by_names[]; /* ends with NULL */
 TD_MUST_CHECK enum td_status ledger_reader_groups(struct ledger_reader *reader,
-                                                  uint64_t since_wall_ms, enum ledger_by by,
-                                                  struct json **out, struct td_error *err);
+                                                  const struct ledger_scope *scope,
+                                                  enum ledger_by by, struct json **out,
+                                                  struct td_error *err);
 /* What ran in shadows since a time. **returns new** (json_free):
  *
  *   [{tier, shadow (the tier beside it), compared, failed, same, same_share,

@@ -3,6 +3,7 @@
 exported and summed, while a server runs or without one."""
 
 import csv
+import datetime
 import io
 import json
 import shutil
@@ -203,7 +204,7 @@ def test_reports_by_what_people_ask():
             say(tandem, f"question {i}", "only-cloud" if i < 2 else "only-local", user=user)
         path = recorded(tandem, 5)
         age(path, 3, "seq = 1")
-        for by in ("app", "user", "route", "model", "tier", "class", "day"):
+        for by in ("app", "user", "route", "model", "tier", "class", "day", "key"):
             text = verb(tandem, "report", "--by", by, "--since", "all")
             for line in text.splitlines():
                 assert width(line) <= 80, (width(line), line)
@@ -224,6 +225,17 @@ def test_reports_by_what_people_ask():
         equal({row["user"] for row in read}, {"ann", "'=cmd()", users[3], users[4]})
         whole = tandem.get("/tandem/v1/report").json
         equal((whole["exchanges"], len(whole["tiers"])), (5, 2))
+        by_day = tandem.get("/tandem/v1/report?by=day").json
+        for sums in ("exchanges", "cost_usd", "all_cloud_cost_usd", "saving_usd"):
+            equal(round(by_day[sums], 9), round(whole[sums], 9), sums)
+        ends = by_day["groups"][1]["name"]  # the second day
+        midnight = datetime.datetime.fromisoformat(f"{ends}T00:00:00+00:00").timestamp()
+        until = f"/tandem/v1/report?by=user&until_wall_ms={midnight * 1000:.0f}"
+        equal([group["name"] for group in tandem.get(until).json["groups"]], ["ann"])
+        equal(tandem.get("/tandem/v1/report?by=user&key_id=none").json["groups"], [])
+        equal(tandem.get("/tandem/v1/report?by=user&until_wall_ms=x").status, 400)
+        equal(tandem.get(f"/tandem/v1/report?by=user&key_id={'x' * 99}").status, 400)
+        verb(tandem, "report", "--key", "none", code=2)
         equal(tandem.get("/tandem/v1/report?since_wall_ms=99999999999999").json["exchanges"], 0)
         equal(tandem.get("/tandem/v1/report?by=shoes").status, 400)
         equal(tandem.get("/tandem/v1/report?since_wall_ms=x").status, 400)

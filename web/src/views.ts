@@ -1,6 +1,6 @@
 // The views, in the order of the navigation. To add one: a folder below views/ whose index.tsx
 // exports the component as default, a row here, and its title in the files of texts/.
-import { MessageSquareText, UserCheck } from 'lucide-preact'
+import { MessageSquareText, ReceiptText, UserCheck } from 'lucide-preact'
 import type { ComponentType } from 'preact'
 import type { Role } from './api/types'
 import type { TextName } from './texts'
@@ -32,5 +32,12 @@ export const views: View[] = [
     icon: UserCheck as View['icon'],
     least: 'reviewer',
     load: () => import('./views/review'),
+  },
+  {
+    id: 'keys',
+    title: 'costs',
+    icon: ReceiptText as View['icon'],
+    least: 'viewer',
+    load: () => import('./views/keys'),
   },
 ]

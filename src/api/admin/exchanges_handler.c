@@ -220,6 +220,7 @@ void shadows_handle_list(struct api *api, struct http_request *request, const ch
         lookup_begin(api, request, &question, reply_list, NULL);
 }
 
+/* The whole report is about all tenants: a tenant gets the sums of its own exchanges alone. */
 void report_handle(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
@@ -231,12 +232,17 @@ void report_handle(struct api *api, struct http_request *request, const char *re
         if (strcmp(ledger_by_names[question.by], by) == 0)
             break;
     if (!*by)
-        question.by = LEDGER_BY_COUNT;
-    if (!known || (*by && question.by == LEDGER_BY_COUNT)) {
-        fault_request(&fault, "by", "by must be app, user, route, model, tier, class or day");
-        api_reply_fault(api, request, &fault);
+        question.by = access_view(&api->who) ? LEDGER_BY_DAY : LEDGER_BY_COUNT;
+    if (!known || (*by && question.by == LEDGER_BY_COUNT))
+        fault_request(&fault, "by", "by must be app, user, route, model, tier, class, day or key");
+    else if (!query_number(request, STR("until_wall_ms"), 0, &question.until_wall_ms))
+        fault_request(&fault, "until_wall_ms", "until_wall_ms must be milliseconds since 1970");
+    else if (!query_text(request, STR("key_id"), question.key_id, sizeof question.key_id))
+        fault_request(&fault, "key_id", "key_id must be the id of a key");
+    else {
+        if (query_since(api, request, &question.since_wall_ms))
+            lookup_begin(api, request, &question, reply_value, NULL);
         return;
     }
-    if (query_since(api, request, &question.since_wall_ms))
-        lookup_begin(api, request, &question, reply_value, NULL);
+    api_reply_fault(api, request, &fault);
 }

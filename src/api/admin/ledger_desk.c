@@ -69,6 +69,8 @@ static enum td_status read_answer(struct ledger_reader *reader,
                                   struct td_error *err)
 {
     const char *tenant = question->of_all ? NULL : question->tenant;
+    const struct ledger_scope scope = {question->since_wall_ms, question->until_wall_ms, tenant,
+                                       *question->key_id ? question->key_id : NULL};
     switch (question->what) {
     case LEDGER_ASKED_LIST:
         return ledger_reader_list(reader, tenant, question->since_wall_ms, question->limit, out,
@@ -78,8 +80,7 @@ static enum td_status read_answer(struct ledger_reader *reader,
     case LEDGER_ASKED_REPORT:
         return question->by == LEDGER_BY_COUNT
                    ? ledger_reader_report(reader, question->since_wall_ms, out, err)
-                   : ledger_reader_groups(reader, question->since_wall_ms,
-                                          (enum ledger_by)question->by, out, err);
+                   : ledger_reader_groups(reader, &scope, (enum ledger_by)question->by, out, err);
     case LEDGER_ASKED_ONE:
         break;
     }

@@ -30,7 +30,10 @@ struct ledger_question {
     char id[LEDGER_DESK_ID_BYTES];
     uint64_t since_wall_ms;
     size_t limit;
-    int by; /* of a report; LEDGER_BY_COUNT = of all */
+    /* Of a report. */
+    int by; /* LEDGER_BY_COUNT = of all */
+    uint64_t until_wall_ms;
+    char key_id[24]; /* "" = of all */
 };
 
 struct ledger_answer {

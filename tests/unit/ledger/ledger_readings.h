@@ -61,7 +61,8 @@ static enum td_status read_groups(struct ledger_reader *reader, struct buf *into
     enum td_status status = TD_OK;
     for (int by = 0; status == TD_OK && by < LEDGER_BY_COUNT; by++) {
         struct json *got = NULL;
-        status = ledger_reader_groups(reader, 1, (enum ledger_by)by, &got, err);
+        status = ledger_reader_groups(reader, &(struct ledger_scope){.since_wall_ms = 1},
+                                      (enum ledger_by)by, &got, err);
         json_put(got, "slot_ms", json_new_null()); /* by the clock */
         status = keep(into, status, got);
     }

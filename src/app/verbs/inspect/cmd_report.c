@@ -199,9 +199,9 @@ static bool take_by(void *ctx, const char *text)
 static int cmd_report(int argc, char **argv)
 {
     int by = LEDGER_BY_COUNT;
-    struct option_each by_each = {take_by, &by, "app, user, route, model, tier, class or day"};
+    struct option_each by_each = {take_by, &by, "app, user, route, model, tier, class, day or key"};
     bool csv = false;
-    const char *config_path = NULL;
+    const char *config_path = NULL, *key_id = NULL;
     struct since_option since;
     bool json = false;
     enum td_cpu cpu = TD_CPU_AUTO;
@@ -210,7 +210,8 @@ static int cmd_report(int argc, char **argv)
         OPTION_ROW_CONFIG(config_path),
         OPTION_ROW_SINCE(since, "24h"),
         {"by", 0, OPTION_EACH, &by_each, "WHAT",
-         "a line for each app, user, route, model, tier, class or day", 0, 0},
+         "a line for each app, user, route, model, tier, class, day or key", 0, 0},
+        {"key", 0, OPTION_TEXT, &key_id, "ID", "of --by: what this key asked alone", 0, 0},
         {"csv", 0, OPTION_FLAG, &csv, NULL, "print these lines as CSV", 0, 0},
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
@@ -222,8 +223,9 @@ static int cmd_report(int argc, char **argv)
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
-    if (csv && by == LEDGER_BY_COUNT)
-        return options_misuse("report", "--csv needs --by");
+    if ((csv || key_id) && by == LEDGER_BY_COUNT)
+        return options_misuse("report", csv ? "--csv needs --by" : "--key needs --by");
+    const struct ledger_scope scope = {.since_wall_ms = since.wall_ms, .key_id = key_id};
     struct td_error err = {0};
     struct config *config = NULL;
     struct ledger_reader *reader = NULL;
@@ -232,9 +234,9 @@ static int cmd_report(int argc, char **argv)
     if (status == TD_OK)
         status = command_open_ledger(config->ledger.path, &reader, &err);
     if (status == TD_OK)
-        status = by == LEDGER_BY_COUNT ? ledger_reader_report(reader, since.wall_ms, &report, &err)
-                                       : ledger_reader_groups(reader, since.wall_ms,
-                                                              (enum ledger_by)by, &report, &err);
+        status = by == LEDGER_BY_COUNT
+                     ? ledger_reader_report(reader, since.wall_ms, &report, &err)
+                     : ledger_reader_groups(reader, &scope, (enum ledger_by)by, &report, &err);
     if (status == TD_OK && by == LEDGER_BY_COUNT)
         report_money_add_prices(report, config);
     bool printed = true;
