@@ -4,6 +4,7 @@
 #include "ledger/egress_read.h"
 
 #include "base/assertion.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/path.h"
@@ -45,8 +46,12 @@ static enum td_status give_lines(const char *block, size_t len, size_t *used, eg
     return status;
 }
 
-/* Gives out the first `bytes` of a file, line by line. */
-static enum td_status each_line(int fd, const char *path, uint64_t bytes, egress_line_fn *fn,
+struct stretch {
+    uint64_t begin, end; /* bytes of a file, whole lines */
+};
+
+/* Gives out a stretch of a file, line by line. */
+static enum td_status each_line(int fd, const char *path, struct stretch of, egress_line_fn *fn,
                                 void *ctx, struct td_error *err)
 {
     char *block = malloc(BLOCK_BYTES);
@@ -54,10 +59,10 @@ static enum td_status each_line(int fd, const char *path, uint64_t bytes, egress
         return error_set(err, TD_NO_MEMORY, "no memory to read %s", path);
     enum td_status status = TD_OK;
     size_t held = 0, used;
-    for (uint64_t at = 0; status == TD_OK && at < bytes;) {
+    for (uint64_t at = of.begin; status == TD_OK && at < of.end;) {
         size_t room = BLOCK_BYTES - held;
         ssize_t got =
-            pread(fd, block + held, bytes - at < room ? (size_t)(bytes - at) : room, (off_t)at);
+            pread(fd, block + held, of.end - at < room ? (size_t)(of.end - at) : room, (off_t)at);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -143,8 +148,9 @@ static enum td_status look_locked(struct folder *folder, struct td_error *err)
     if (fstat(folder->entries_fd, &entries) != 0 || fstat(folder->heads_fd, &heads) != 0)
         return read_error(folder->path, err);
     folder->entries_bytes = (uint64_t)entries.st_size;
-    enum td_status status = each_line(folder->heads_fd, EGRESS_HEADS_FILE, (uint64_t)heads.st_size,
-                                      take_heads, &folder->heads, err);
+    const struct stretch all = {0, (uint64_t)heads.st_size};
+    enum td_status status =
+        each_line(folder->heads_fd, EGRESS_HEADS_FILE, all, take_heads, &folder->heads, err);
     read_token(folder);
     return status;
 }
@@ -221,8 +227,8 @@ static enum td_status each_of_folder(const char *path, egress_line_fn *fn, void 
         status = fn(ctx, (struct td_str){line, (size_t)len}, err);
     }
     if (status == TD_OK)
-        status =
-            each_line(folder.entries_fd, EGRESS_ENTRIES_FILE, folder.entries_bytes, fn, ctx, err);
+        status = each_line(folder.entries_fd, EGRESS_ENTRIES_FILE,
+                           (struct stretch){0, folder.entries_bytes}, fn, ctx, err);
     folder_close(&folder);
     return status;
 }
@@ -235,7 +241,7 @@ static enum td_status each_of_file(const char *path, egress_line_fn *fn, void *c
     enum td_status status = file_open_regular(path, 0, &fd, &bytes, err);
     if (status != TD_OK)
         return status;
-    status = each_line(fd, path, bytes, fn, ctx, err);
+    status = each_line(fd, path, (struct stretch){0, bytes}, fn, ctx, err);
     close(fd);
     return status;
 }
@@ -248,6 +254,91 @@ enum td_status egress_each_line(const char *path, egress_line_fn *fn, void *ctx,
     if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
         return each_of_file(path, fn, ctx, err);
     return each_of_folder(path, fn, ctx, err);
+}
+
+/* --- a span of time --- */
+
+#define ISO_BYTES 24
+#define TIME ",\"time\":\""
+/* Where halving ends: so much is read through. */
+#define NEAR_BYTES 65536
+
+/* The time of an entry, as it stands in the line; it begins the line's next 30 bytes or so. */
+static struct td_str time_of(struct td_str line)
+{
+    size_t at = egress_is_entry(line) ? str_find(str_slice(line, 0, 64), STR(TIME), 0) : SIZE_MAX;
+    size_t begin = at == SIZE_MAX ? line.len : at + sizeof TIME - 1;
+    return str_slice(line, begin, begin + ISO_BYTES);
+}
+
+/* Whether the first entry that begins after `at` is earlier; *begin is where it stands. */
+static bool is_earlier(const struct folder *folder, uint64_t at, const char *than, uint64_t *begin)
+{
+    char bytes[EGRESS_LINE_BYTES_MAX + 128];
+    ssize_t got = pread(folder->entries_fd, bytes, sizeof bytes, (off_t)at);
+    const char *end = got > 0 ? memchr(bytes, '\n', (size_t)got) : NULL;
+    if (!end)
+        return false;
+    *begin = at + (uint64_t)(end + 1 - bytes);
+    struct td_str time = time_of((struct td_str){end + 1, (size_t)(bytes + got - end - 1)});
+    return time.len == ISO_BYTES && memcmp(time.data, than, ISO_BYTES) < 0;
+}
+
+/* An entry from which on none is missed. */
+static uint64_t find_begin(const struct folder *folder, const char *time)
+{
+    uint64_t low = 0, high = folder->entries_bytes, begin = 0;
+    while (high - low > NEAR_BYTES) {
+        uint64_t middle = low + (high - low) / 2;
+        if (is_earlier(folder, middle, time, &begin))
+            low = begin < high ? begin : high;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct between {
+    char from[ISO_BYTES + 1], to[ISO_BYTES + 1];
+    egress_line_fn *fn;
+    void *ctx;
+    bool over; /* an entry was later */
+};
+
+static enum td_status take_between(void *ctx, struct td_str line, struct td_error *err)
+{
+    struct between *between = ctx;
+    struct td_str time = time_of(line);
+    if (time.len < ISO_BYTES || memcmp(time.data, between->from, ISO_BYTES) < 0)
+        return TD_OK;
+    between->over = memcmp(time.data, between->to, ISO_BYTES) > 0;
+    return between->over ? TD_CANCELLED : between->fn(between->ctx, line, err);
+}
+
+enum td_status egress_each_between(const char *path, const struct egress_span *span,
+                                   egress_line_fn *fn, void *ctx, struct td_error *err)
+{
+    ASSERT(path != NULL && span != NULL && fn != NULL);
+    struct between between = {.fn = fn, .ctx = ctx};
+    struct folder folder;
+    clock_format_iso8601(span->from_wall_ms, between.from);
+    clock_format_iso8601(span->to_wall_ms, between.to);
+    enum td_status status = folder_open(path, &folder, err);
+    if (status == TD_OK) {
+        uint64_t begin = find_begin(&folder, between.from), all = folder.entries_bytes - begin;
+        struct stretch of = {begin, begin + (all < span->bytes_max ? all : span->bytes_max)};
+        struct td_error own = {0};
+        status =
+            each_line(folder.entries_fd, EGRESS_ENTRIES_FILE, of, take_between, &between, &own);
+        if (between.over)
+            status = TD_OK;
+        else if (all > span->bytes_max && (status == TD_OK || status == TD_CORRUPT))
+            status = error_set(err, TD_LIMIT, "more left in that time than is looked through");
+        else if (status != TD_OK)
+            error_set(err, status, "%s", own.message);
+    }
+    folder_close(&folder);
+    return status;
 }
 
 bool egress_is_entry(struct td_str line)

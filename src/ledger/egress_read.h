@@ -16,6 +16,17 @@ typedef enum td_status egress_line_fn(void *ctx, struct td_str line, struct td_e
 TD_MUST_CHECK enum td_status egress_each_line(const char *path, egress_line_fn *fn, void *ctx,
                                               struct td_error *err);
 
+/* When transfers were recorded, as far as the machine's clock was right. */
+struct egress_span {
+    uint64_t from_wall_ms, to_wall_ms;
+    size_t bytes_max; /* that are read from the first one on */
+};
+/* Gives out the entries of a folder from a time on, found by halving, until one is later than the
+ * span. TD_LIMIT when bytes_max ends before that. */
+TD_MUST_CHECK enum td_status egress_each_between(const char *folder, const struct egress_span *span,
+                                                 egress_line_fn *fn, void *ctx,
+                                                 struct td_error *err);
+
 /* Whether the line records a transfer. */
 bool egress_is_entry(struct td_str line);
 

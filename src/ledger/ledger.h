@@ -192,9 +192,16 @@ TD_MUST_CHECK enum td_status ledger_reader_find(struct ledger_reader *reader, co
 /* Makes the id of an answer ("chatcmpl-", "cmpl-", "msg_", "resp_") that of its exchange, which has
  * the same 24 digits. Another text stays as it is. */
 void ledger_name_exchange(char *id);
+/* Which exchanges a list has; NULL, false and 0 = any. */
+struct ledger_wanted {
+    const char *tenant, *tier, *route, *data_class;
+    bool degraded;
+    uint64_t since_wall_ms;
+    size_t limit;
+};
 /* An array of such objects, newest first, without attempts, signals, reasons, prompt, answer. */
-TD_MUST_CHECK enum td_status ledger_reader_list(struct ledger_reader *reader, const char *tenant,
-                                                uint64_t since_wall_ms, size_t limit,
+TD_MUST_CHECK enum td_status ledger_reader_list(struct ledger_reader *reader,
+                                                const struct ledger_wanted *wanted,
                                                 struct json **out, struct td_error *err);
 /* Each exchange with all that ledger_reader_find shows of it but same_trace, and `feedback`:
  * [{score, comment, wall_ms, time}]. Oldest first. `exchange` is borrowed until it returns. */

@@ -240,8 +240,7 @@ static enum td_status add_belongings(struct ledger_reader *reader, const struct 
     return status;
 }
 
-/* Rows of exchanges, of one tenant's only unless it is NULL. ?1 and ?2 are for `where` and
- * `order`. */
+/* Rows of exchanges, of one tenant's only unless it is NULL (?3). */
 static struct db_statement *prepare_rows(struct ledger_reader *reader, const char *tenant,
                                          const char *more_columns, const char *where,
                                          const char *order)
@@ -420,24 +419,43 @@ enum td_status ledger_reader_find(struct ledger_reader *reader, const char *tena
     return status;
 }
 
-enum td_status ledger_reader_list(struct ledger_reader *reader, const char *tenant,
-                                  uint64_t since_wall_ms, size_t limit, struct json **out,
-                                  struct td_error *err)
+static const char wanted_sql[] = "wall_ms >= ?1"
+                                 " AND (CAST(?4 AS TEXT) IS NULL OR tier = ?4)"
+                                 " AND (CAST(?5 AS TEXT) IS NULL OR route = ?5)"
+                                 " AND (CAST(?6 AS TEXT) IS NULL OR data_class = ?6)";
+
+static struct db_statement *prepare_list(struct ledger_reader *reader,
+                                         const struct ledger_wanted *wanted)
 {
-    ASSERT(reader != NULL && out != NULL);
+    char where[sizeof wanted_sql + 16];
+    snprintf(where, sizeof where, "%s%s", wanted_sql, wanted->degraded ? " AND degraded" : "");
+    struct db_statement *statement =
+        prepare_rows(reader, wanted->tenant, "", where, "wall_ms DESC, seq DESC LIMIT ?2");
+    uint64_t since = wanted->since_wall_ms;
+    if (!statement)
+        return NULL;
+    db_bind_int(statement, 1, since > INT64_MAX ? INT64_MAX : (int64_t)since);
+    db_bind_int(statement, 2, wanted->limit > INT32_MAX ? INT32_MAX : (int64_t)wanted->limit);
+    db_bind_borrowed(statement, 4, wanted->tier);
+    db_bind_borrowed(statement, 5, wanted->route);
+    db_bind_borrowed(statement, 6, wanted->data_class);
+    return statement;
+}
+
+enum td_status ledger_reader_list(struct ledger_reader *reader, const struct ledger_wanted *wanted,
+                                  struct json **out, struct td_error *err)
+{
+    ASSERT(reader != NULL && wanted != NULL && out != NULL);
     *out = NULL;
     struct json *list = json_new_array();
     if (list == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a list of exchanges");
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
-    struct db_statement *statement =
-        prepare_rows(reader, tenant, "", "wall_ms >= ?1", "wall_ms DESC, seq DESC LIMIT ?2");
+    struct db_statement *statement = prepare_list(reader, wanted);
     if (statement == NULL) {
         reader_error_locked(reader, err);
     } else {
-        db_bind_int(statement, 1, since_wall_ms > INT64_MAX ? INT64_MAX : (int64_t)since_wall_ms);
-        db_bind_int(statement, 2, limit > INT32_MAX ? INT32_MAX : (int64_t)limit);
         int code;
         while ((code = db_step(statement)) == DB_ROW)
             json_push(list, row_object(statement, exchange_columns, LIST_COUNT));

@@ -151,25 +151,33 @@ static void lookup_begin(struct api *api, struct http_request *request,
     lookup_ask(lookup);
 }
 
-void exchanges_find(struct api *api, struct http_request *request, const char *id,
-                    api_found_fn *found, void *ctx)
+/* Of one exchange. **takes** ctx. */
+static void find(struct api *api, struct http_request *request, const char *id,
+                 struct ledger_question *question, api_found_fn *found, void *ctx)
 {
-    ASSERT(request && id && found);
-    struct ledger_question question = {.what = LEDGER_ASKED_ONE};
     struct fault fault;
-    if (strlen(id) >= sizeof question.id) {
+    if (strlen(id) >= sizeof question->id) {
         free(ctx);
         fault_from_status(&fault, TD_NOT_FOUND, "no exchange has such an id", "id");
         api_reply_fault(api, request, &fault);
         return;
     }
-    memcpy(question.id, id, strlen(id) + 1);
-    lookup_begin(api, request, &question, found, ctx);
+    memcpy(question->id, id, strlen(id) + 1);
+    lookup_begin(api, request, question, found, ctx);
+}
+
+void exchanges_find(struct api *api, struct http_request *request, const char *id,
+                    api_found_fn *found, void *ctx)
+{
+    ASSERT(request && id && found);
+    struct ledger_question question = {.what = LEDGER_ASKED_ONE};
+    find(api, request, id, &question, found, ctx);
 }
 
 void exchanges_handle_one(struct api *api, struct http_request *request, const char *rest)
 {
-    exchanges_find(api, request, rest, reply_value, NULL);
+    struct ledger_question question = {.what = LEDGER_ASKED_ONE, .egress = true};
+    find(api, request, rest, &question, reply_value, NULL);
 }
 
 /* The parameter since_wall_ms. False: the request was refused. */
@@ -195,20 +203,42 @@ static void reply_list(struct api *api, struct http_request *request, struct jso
     reply_value(api, request, object, ctx);
 }
 
+/* What is wanted of a list: limit, since_wall_ms, tier, route, class, degraded. False: the request
+ * was refused. */
+static bool read_wanted(struct api *api, struct http_request *request,
+                        struct ledger_question *question)
+{
+    const struct {
+        const char *name;
+        char *to;
+        size_t size;
+    } texts[] = {{"tier", question->tier, sizeof question->tier},
+                 {"route", question->route, sizeof question->route},
+                 {"class", question->data_class, sizeof question->data_class}};
+    uint64_t limit, degraded;
+    struct fault fault = {0};
+    if (!query_number(request, STR("limit"), LIST_LIMIT_DEFAULT, &limit) || limit < 1 ||
+        limit > LIST_LIMIT_MAX)
+        fault_request(&fault, "limit", "limit must be from 1 to %d", LIST_LIMIT_MAX);
+    else if (!query_number(request, STR("degraded"), 0, &degraded) || degraded > 1)
+        fault_request(&fault, "degraded", "degraded must be 1 or 0");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && !fault.code; i++)
+        if (!query_text(request, str_from(texts[i].name), texts[i].to, texts[i].size))
+            fault_request(&fault, texts[i].name, "%s is malformed or too long", texts[i].name);
+    if (fault.code) {
+        api_reply_fault(api, request, &fault);
+        return false;
+    }
+    question->limit = (size_t)limit;
+    question->degraded = degraded == 1;
+    return query_since(api, request, &question->since_wall_ms);
+}
+
 void exchanges_handle_list(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
-    uint64_t limit;
     struct ledger_question question = {.what = LEDGER_ASKED_LIST};
-    struct fault fault;
-    if (!query_number(request, STR("limit"), LIST_LIMIT_DEFAULT, &limit) || limit < 1 ||
-        limit > LIST_LIMIT_MAX) {
-        fault_request(&fault, "limit", "limit must be from 1 to %d", LIST_LIMIT_MAX);
-        api_reply_fault(api, request, &fault);
-        return;
-    }
-    question.limit = (size_t)limit;
-    if (query_since(api, request, &question.since_wall_ms))
+    if (read_wanted(api, request, &question))
         lookup_begin(api, request, &question, reply_list, NULL);
 }
 

@@ -34,6 +34,10 @@ struct ledger_question {
     int by; /* LEDGER_BY_COUNT = of all */
     uint64_t until_wall_ms;
     char key_id[24]; /* "" = of all */
+    /* Of the list, and of one. */
+    bool egress; /* of one exchange: with `egress`, what left the device for it */
+    char tier[LEDGER_DESK_ID_BYTES], route[LEDGER_DESK_ID_BYTES], data_class[16]; /* "" = any */
+    bool degraded;
 };
 
 struct ledger_answer {
@@ -50,8 +54,9 @@ struct ledger_asker {
 };
 
 /* ledger: its newest rows are waited for a moment, when the last exchange is asked for; or NULL.
- * **borrows** both. **returns new** (ledger_desk_free), NULL without memory. */
-struct ledger_desk *ledger_desk_new(const char *path, struct ledger *ledger);
+ * egress: the folder of the record of what left; or NULL. **borrows** all. **returns new**
+ * (ledger_desk_free), NULL without memory. */
+struct ledger_desk *ledger_desk_new(const char *path, struct ledger *ledger, const char *egress);
 /* The loops that asked must have stopped. Accepts NULL. */
 void ledger_desk_free(struct ledger_desk *desk);
 /* TD_BUSY when too many questions wait. *out is valid until `done` returns or it is cancelled. */

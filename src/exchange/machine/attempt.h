@@ -42,9 +42,10 @@ struct attempt {
     uint64_t retry_after_ms;     /* that the server asked for; 0 = none */
     char error[256];             /* for the client; may quote the tier's server */
     enum td_finish finish;
-    uint32_t stop_number;     /* as in tier_result */
-    double confidence;        /* NAN = none */
-    uint64_t server_identity; /* that its server named; 0 = nothing */
+    uint32_t stop_number;       /* as in tier_result */
+    double confidence;          /* NAN = none */
+    struct gate_verdict judged; /* what its gates found last; only of a gated one */
+    uint64_t server_identity;   /* that its server named; 0 = nothing */
     enum confidence_kind kind;
     double start_ms; /* since the exchange began */
     double first_ms, total_ms;

@@ -277,7 +277,7 @@ bool climb_look(struct exchange *ex)
     struct gate_verdict verdict = gates_look(&view);
     if (!verdict.left_by)
         return false;
-    ex->lane->verdict = verdict;
+    ex->lane->verdict = ex->current->judged = verdict;
     if (ex->current->urgent || !may_leave(ex) || review_is_next(ex))
         return false; /* judged at the end: there may be no better answer to be had */
     lane_stop(ex->lane, ATTEMPT_ESCALATED);
@@ -342,6 +342,7 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
         attempt_report_answer(ex);
     if (ex->current->gated && !ex->lane->verdict.left_by)
         ex->lane->verdict = gates_judge(&view);
+    ex->current->judged = ex->lane->verdict;
     if (ex->current->gated && view.fault != ANSWER_SOUND) { /* whichever gate was the first */
         ex->current->confidence = 0;
         ex->current->fault = view.fault;

@@ -176,11 +176,44 @@ static void put_kinds(const struct exchange *ex, struct json_writer *to)
     json_writer_close(to, ']');
 }
 
+/* Gates looked at an answer, or left it before it was whole. */
+static bool attempt_is_judged(const struct attempt *attempt)
+{
+    return attempt->gated && (attempt->judged.left_by || attempt->judged.confidence > 0 ||
+                              attempt->judged.threshold > 0);
+}
+
+/* What the gates of each attempt compared last; null where none looked at an answer. */
+static void put_gates(const struct exchange *ex, struct json_writer *to)
+{
+    bool judged = false;
+    for (size_t i = 0; i < ex->attempt_count; i++)
+        judged |= attempt_is_judged(ex->attempts[i]);
+    if (!judged)
+        return;
+    json_writer_open(to, "gates", '[');
+    for (size_t i = 0; i < ex->attempt_count; i++) {
+        const struct gate_verdict *verdict = &ex->attempts[i]->judged;
+        if (!attempt_is_judged(ex->attempts[i])) {
+            json_writer_text(to, NULL, NULL);
+            continue;
+        }
+        json_writer_open(to, NULL, '{');
+        json_writer_text(to, "left_by", verdict->left_by ? gate_name(verdict->left_by) : NULL);
+        json_writer_double(to, "value", verdict->confidence);
+        json_writer_double(to, "least", verdict->threshold);
+        json_writer_int(to, "tokens", verdict->token_count);
+        json_writer_close(to, '}');
+    }
+    json_writer_close(to, ']');
+}
+
 /* What the classifier and the local model say of the prompt. */
 static void put_judgement(const struct exchange *ex, struct json_writer *to)
 {
     const struct signals *signals = &ex->signals;
     put_kinds(ex, to);
+    put_gates(ex, to);
     if (signals->judged) {
         json_writer_double(to, "gain", signals->gain);
         if (signals->gain < signals->gain_whole)

@@ -353,7 +353,7 @@ static void test_a_look_up_that_waits_is_answered_at_the_end(void)
     char file[64], *const suffixes[] = {"", "-wal", "-shm"};
     snprintf(file, sizeof file, "%s/ledger.db", path);
     REQUIRE(ledger_open(file, &ledger, &err) == TD_OK);
-    desk = ledger_desk_new(file, NULL);
+    desk = ledger_desk_new(file, NULL, NULL);
     REQUIRE(desk != NULL);
     host.ledger_desk = desk;
     int fd = client_open();

@@ -86,7 +86,8 @@ static enum td_status read_list(struct ledger_reader *reader, struct buf *into,
                                 struct td_error *err)
 {
     struct json *got = NULL;
-    enum td_status status = ledger_reader_list(reader, NULL, 0, 10, &got, err);
+    enum td_status status =
+        ledger_reader_list(reader, &(struct ledger_wanted){.limit = 10}, &got, err);
     return keep(into, status, got);
 }
 

@@ -3,6 +3,7 @@
 
 #include "egress_fixture.h"
 #include "ledger/egress_pending.h"
+#include "ledger/egress_read.h"
 
 #include <pthread.h>
 
@@ -29,6 +30,39 @@ static void test_a_chain_verifies_with_a_head_a_day(void)
     CHECK(!verdict_of(folder, verdict.key).sound);
     struct stat info;
     CHECK(stat(file_in(folder, "key"), &info) == 0 && (info.st_mode & 0777) == 0600);
+}
+
+static enum td_status note_seq(void *ctx, struct td_str line, struct td_error *err)
+{
+    uint64_t *seen = ctx;
+    struct egress_chain chain;
+    (void)err;
+    CHECK(egress_line_read(line, &chain));
+    seen[0] = seen[0] ? seen[0] : chain.count;
+    seen[1] = chain.count;
+    return TD_OK;
+}
+
+static void test_a_span_of_time_is_found_in_a_long_record(void)
+{
+    const char *folder = make_log("span", 900, 1000); /* several times what is read through */
+    for (uint64_t at = 0; at < 900; at += 37) {
+        struct egress_span span = {START_MS + at * 1000, START_MS + (at + 9) * 1000, 1u << 20};
+        uint64_t seen[2] = {0};
+        CHECK(egress_each_between(folder, &span, note_seq, seen, NULL) == TD_OK);
+        CHECK(seen[0] == at + 1 && seen[1] == (at + 10 < 900 ? at + 10 : 900));
+        span.bytes_max = 100; /* not even the first line; near the end all is said */
+        struct td_error err = {0};
+        CHECK(egress_each_between(folder, &span, note_seq, seen, &err) == TD_LIMIT);
+        CHECK(strstr(err.message, "looked through") != NULL);
+    }
+    uint64_t seen[2] = {0};
+    struct egress_span before = {0, START_MS - 1, 1u << 20},
+                       after = {START_MS + DAY_MS, START_MS + 2 * DAY_MS, 1u << 20};
+    CHECK(egress_each_between(folder, &before, note_seq, seen, NULL) == TD_OK);
+    CHECK(egress_each_between(folder, &after, note_seq, seen, NULL) == TD_OK && seen[0] == 0);
+    CHECK(egress_each_between(fixture_path("nowhere"), &after, note_seq, seen, NULL) ==
+          TD_NOT_FOUND);
 }
 
 static void test_it_goes_on_where_it_ended(void)
@@ -634,6 +668,7 @@ int main(void)
     RUN(test_a_full_disk_refuses_and_leaves_the_chain_whole); /* forks, so it runs before any */
     RUN(test_a_chain_verifies_with_a_head_a_day);
     RUN(test_it_goes_on_where_it_ended);
+    RUN(test_a_span_of_time_is_found_in_a_long_record);
     RUN(test_every_flipped_byte_is_found_in_its_row);
     RUN(test_a_removed_row_is_named);
     RUN(test_a_cut_tail_is_found_at_every_length);

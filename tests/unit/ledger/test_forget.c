@@ -24,7 +24,7 @@ static bool in_rows(const char *path, const char *text)
     bool found = false;
     if (ledger_reader_open(path, &reader, NULL) != TD_OK)
         return false;
-    CHECK(ledger_reader_list(reader, NULL, 0, 100, &list, NULL) == TD_OK);
+    CHECK(ledger_reader_list(reader, &(struct ledger_wanted){.limit = 100}, &list, NULL) == TD_OK);
     for (size_t i = 0; i < json_count(list); i++) {
         struct buf text_of;
         buf_init(&text_of, 1u << 20);

@@ -116,7 +116,8 @@ static void test_a_tenant_finds_its_own_exchanges_alone(void)
     for (int i = 0; i < 4; i++) {
         static const char *const who[] = {"a", "b", "c", NULL};
         static const size_t counts[] = {2, 2, 0, 5};
-        REQUIRE(ledger_reader_list(reader, who[i], 0, 10, &json, NULL) == TD_OK);
+        REQUIRE(ledger_reader_list(reader, &(struct ledger_wanted){.tenant = who[i], .limit = 10},
+                                   &json, NULL) == TD_OK);
         CHECK(json_count(json) == counts[i]);
         json_free(json);
     }
@@ -140,25 +141,67 @@ static void test_lists_are_newest_first_limited_and_since_a_time(void)
     struct ledger_reader *reader = reader_of_three(fixture_path("list.db"));
     REQUIRE(reader != NULL);
     struct json *list;
-    REQUIRE(ledger_reader_list(reader, NULL, 0, 10, &list, NULL) == TD_OK);
+    REQUIRE(ledger_reader_list(reader, &(struct ledger_wanted){.limit = 10}, &list, NULL) == TD_OK);
     CHECK(json_count(list) == 3);
     CHECK(strcmp(json_cstr(json_get(json_at(list, 0), "id")), "ex_abd") == 0);
     CHECK(strcmp(json_cstr(json_get(json_at(list, 2), "id")), "ex_abc1") == 0);
     CHECK(json_get(json_at(list, 0), "attempts") == NULL &&
           json_get(json_at(list, 0), "signals") == NULL);
     json_free(list);
-    REQUIRE(ledger_reader_list(reader, NULL, 1001, 1, &list, NULL) == TD_OK);
+    REQUIRE(ledger_reader_list(reader, &(struct ledger_wanted){.since_wall_ms = 1001, .limit = 1},
+                               &list, NULL) == TD_OK);
     CHECK(json_count(list) == 1);
     json_free(list);
-    REQUIRE(ledger_reader_list(reader, NULL, 1001, SIZE_MAX, &list, NULL) == TD_OK);
+    REQUIRE(ledger_reader_list(reader,
+                               &(struct ledger_wanted){.since_wall_ms = 1001, .limit = SIZE_MAX},
+                               &list, NULL) == TD_OK);
     CHECK(json_count(list) == 2);
     json_free(list);
-    REQUIRE(ledger_reader_list(reader, NULL, UINT64_MAX, 10, &list, NULL) == TD_OK);
+    REQUIRE(ledger_reader_list(reader,
+                               &(struct ledger_wanted){.since_wall_ms = UINT64_MAX, .limit = 10},
+                               &list, NULL) == TD_OK);
     CHECK(json_count(list) == 0);
     json_free(list);
-    REQUIRE(ledger_reader_list(reader, NULL, 0, 0, &list, NULL) == TD_OK);
+    REQUIRE(ledger_reader_list(reader, &(struct ledger_wanted){.limit = 0}, &list, NULL) == TD_OK);
     CHECK(json_count(list) == 0);
     json_free(list);
+    ledger_reader_close(reader);
+}
+
+static size_t count_wanted(struct ledger_reader *reader, struct ledger_wanted wanted)
+{
+    struct json *list = NULL;
+    wanted.limit = 10;
+    CHECK(ledger_reader_list(reader, &wanted, &list, NULL) == TD_OK);
+    size_t count = json_count(list);
+    json_free(list);
+    return count;
+}
+
+static void test_lists_have_what_is_wanted_alone(void)
+{
+    struct ledger *ledger;
+    const char *path = fixture_path("wanted.db");
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    struct ledger_exchange ours = fixture_exchange("ex_1", 1000),
+                           other = fixture_exchange("ex_2", 1001);
+    ours.tenant = "a";
+    other.tier = "else'where";
+    other.route = "r";
+    other.data_class = "restricted";
+    other.degraded = !ours.degraded;
+    CHECK(ledger_put(ledger, &ours, NULL) == TD_OK && ledger_put(ledger, &other, NULL) == TD_OK);
+    ledger_close(ledger);
+    struct ledger_reader *reader;
+    REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
+    CHECK(count_wanted(reader, (struct ledger_wanted){0}) == 2);
+    CHECK(count_wanted(reader, (struct ledger_wanted){.tier = "else'where"}) == 1);
+    CHECK(count_wanted(reader, (struct ledger_wanted){.route = "r"}) == 1);
+    CHECK(count_wanted(reader, (struct ledger_wanted){.data_class = "restricted"}) == 1);
+    CHECK(count_wanted(reader, (struct ledger_wanted){.degraded = true}) == 1);
+    CHECK(count_wanted(reader, (struct ledger_wanted){.tier = "none"}) == 0);
+    CHECK(count_wanted(reader, (struct ledger_wanted){.tenant = "a", .route = "r"}) == 0);
+    CHECK(count_wanted(reader, (struct ledger_wanted){.tier = "else'where", .route = "x"}) == 0);
     ledger_reader_close(reader);
 }
 
@@ -443,6 +486,7 @@ int main(void)
     RUN(test_ids_are_found_whole_by_unique_prefix_and_as_last);
     RUN(test_a_tenant_finds_its_own_exchanges_alone);
     RUN(test_a_missing_or_foreign_file_cannot_be_read);
+    RUN(test_lists_have_what_is_wanted_alone);
     RUN(test_lists_are_newest_first_limited_and_since_a_time);
     RUN(test_text_that_is_no_json_is_shown_as_text);
     RUN(test_the_report_of_an_empty_ledger_is_all_zero);

@@ -473,8 +473,12 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     serve->background =
         background_new(BACKGROUND_THREADS, runtime_config(serve->runtime)->engine.queue);
     struct ledger *ledger = runtime_ledger(serve->runtime);
-    if (ledger)
-        serve->ledger_desk = ledger_desk_new(runtime_config(serve->runtime)->ledger.path, ledger);
+    if (ledger) {
+        const struct config *config = runtime_config(serve->runtime);
+        bool egress = strcmp(config->ledger.egress, "none") != 0;
+        serve->ledger_desk =
+            ledger_desk_new(config->ledger.path, ledger, egress ? config->ledger.egress : NULL);
+    }
     serve->call_cache = call_cache_new();
     bool console = runtime_config(serve->runtime)->server.console;
     serve->logins = console ? login_limit_new() : NULL;

@@ -49,7 +49,7 @@ static void check_ledger(struct doctor *doctor)
         return;
     }
     if (ledger_reader_open(path, &reader, &err) == TD_OK &&
-        ledger_reader_list(reader, NULL, 0, 1, &list, &err) == TD_OK)
+        ledger_reader_list(reader, &(struct ledger_wanted){.limit = 1}, &list, &err) == TD_OK)
         doctor_add(doctor, "ledger", HEALTH_OK, NULL, "%s can be read", path);
     else
         doctor_add(

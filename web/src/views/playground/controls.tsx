@@ -4,7 +4,7 @@ import { X } from 'lucide-preact'
 import type { DataClass, Mode, Model } from '../../api/types'
 import { t, type TextName } from '../../texts'
 import { Field, Select } from '../../ui/field'
-import { CLASS_NAMES } from './facts'
+import { CLASS_NAMES } from '../../ui/data-class'
 import type { Settings } from './request'
 import { WeightsField } from './weights'
 

@@ -1,19 +1,14 @@
 // What stands below an answer: where it is from, how sure it is, how fast and how dear it was, and
 // why. These are the server's own words and figures; times are those of this page.
-import { Info, Lock } from 'lucide-preact'
+import { Info } from 'lucide-preact'
 import type { ComponentChildren } from 'preact'
-import type { DataClass, Reason, TandemNote } from '../../api/types'
-import { t, type TextName } from '../../texts'
+import type { Reason, TandemNote } from '../../api/types'
+import { hrefOf } from '../../router'
+import { t } from '../../texts'
+import { DataClassName } from '../../ui/data-class'
 import { bytes, duration, money, number, percent } from '../../ui/format'
 import { placeClass, placeName, PlaceBadge } from '../../ui/place'
 import type { Answer } from './conversation'
-
-export const CLASS_NAMES: Record<DataClass, TextName> = {
-  public: 'classPublic',
-  sensitive: 'classSensitive',
-  contractual: 'classContractual',
-  restricted: 'classRestricted',
-}
 
 function Fact({ name, children }: { name: string; children: ComponentChildren }) {
   return (
@@ -73,7 +68,7 @@ function Reasons({ reasons, exchange }: { reasons: Reason[]; exchange: string })
         ))}
       </ol>
       <p class="exchange">
-        {t('exchange')} <code>{exchange}</code>
+        {t('exchange')} <a href={hrefOf('explain', exchange)}>{exchange}</a>
       </p>
     </details>
   )
@@ -102,8 +97,7 @@ export function Facts({ answer }: { answer: Answer }) {
         <Costs note={note} />
         {dataClass && (
           <Fact name={t('dataClass')}>
-            {dataClass !== 'public' && <Lock size={13} class="lock" />}
-            {t(CLASS_NAMES[dataClass] ?? 'classPublic')}
+            <DataClassName value={dataClass} />
           </Fact>
         )}
         <Fact name={t('left')}>
