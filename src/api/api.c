@@ -168,6 +168,7 @@ static const struct api_endpoint endpoints[] = {
     ROW(GET, "/tandem/v1/review/answers/*", review_handle_answer, TENANT, OPENAI),
     ROW(GET, "/tandem/v1/capabilities", capabilities_handle, ALL, OPENAI),
     ROW(GET, "/tandem/v1/capabilities/events", capabilities_handle_events, ALL, OPENAI),
+    ROW(GET, "/tandem/v1/live", live_handle, TENANT, OPENAI),
     ROW(GET, "/tandem/v1/deferred", deferred_handle_list, TENANT, OPENAI),
     ROW(GET, "/tandem/v1/deferred/*", deferred_handle_one, TENANT, OPENAI),
     ROW(DELETE, "/tandem/v1/deferred/*", deferred_handle_drop, TENANT, OPENAI),

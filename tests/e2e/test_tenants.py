@@ -166,7 +166,7 @@ def code_of(answer):
 
 def events_of(path):
     """Whether it is a stream without an end."""
-    return path.endswith("/events")
+    return path.endswith(("/events", "/live"))
 
 
 def first_event(tandem, path, headers):
@@ -235,7 +235,7 @@ class Walk:
             shown = showing(text.encode(), self.things)
             self.expect(asked == absent or not shown, f"{where} shows {shown}")
         self.expect("*" not in path or told[0][0] == 404, f"{where}: {told[0][0]}")
-        makes = own_path(path) in INFERENCE or path.endswith("/consents")
+        makes = own_path(path) in INFERENCE or path.endswith("/consents") or events_of(path)
         self.expect(makes or told[0] == told[1], f"{where}: {told}")
 
     def count_named(self, done):

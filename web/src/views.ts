@@ -1,6 +1,6 @@
 // The views, in the order of the navigation. To add one: a folder below views/ whose index.tsx
 // exports the component as default, a row here, and its title in the files of texts/.
-import { MessageSquareText, ReceiptText, Signpost, UserCheck } from 'lucide-preact'
+import { Activity, MessageSquareText, ReceiptText, Signpost, UserCheck } from 'lucide-preact'
 import type { ComponentType } from 'preact'
 import type { Role } from './api/types'
 import type { TextName } from './texts'
@@ -25,6 +25,13 @@ export const views: View[] = [
     icon: MessageSquareText as View['icon'],
     least: 'viewer',
     load: () => import('./views/playground'),
+  },
+  {
+    id: 'live',
+    title: 'live',
+    icon: Activity as View['icon'],
+    least: 'viewer',
+    load: () => import('./views/live'),
   },
   {
     id: 'explain',

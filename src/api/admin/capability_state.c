@@ -128,3 +128,38 @@ void capability_state_put(const struct exchange_services *services,
     json_put(object, "features", list);
     json_put(object, "missing", missing);
 }
+
+/* --- the device --- */
+
+static struct json *heat_of(const struct device_state *state)
+{
+    struct json *object = json_new_object();
+    json_put(object, "temperature_c", json_new_double(state->thermal.temperature_c));
+    json_put(object, "wall_c", json_new_double(state->thermal.wall_c));
+    json_put(object, "wall_s", json_new_double(state->wall_s));
+    json_put(object, "sustained", json_new_double(state->sustained));
+    json_put(object, "throttled", json_new_bool(state->thermal.throttled));
+    json_put(object, "learnt", json_new_bool(state->learnt));
+    return object;
+}
+
+struct json *capability_device(struct device *device)
+{
+    struct device_state state;
+    struct json *object = json_new_object();
+    device_read(device, &state);
+    json_put(object, "level", json_new_cstr(device_level_names[state.level]));
+    json_put(object, "cause", json_new_cstr(device_cause_names[state.cause]));
+    json_put(object, "reason", json_new_cstr(state.why));
+    json_put(object, "network", json_new_cstr(names_networks[state.network]));
+    json_put(object, "battery", json_new_double(state.battery));
+    json_put(object, "on_battery", json_new_bool(state.on_battery));
+    json_put(object, "watts", json_new_double(state.watts));
+    json_put(object, "token_j", json_new_double(state.token_j));
+    json_put(object, "token_j_measured", json_new_bool(state.token_j_measured));
+    json_put(object, "heat", state.thermal.known ? heat_of(&state) : json_new_null());
+    json_put(object, "memory_free_bytes",
+             state.memory.known ? json_new_double((double)state.memory.free_bytes)
+                                : json_new_null());
+    return object;
+}

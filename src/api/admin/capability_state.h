@@ -25,5 +25,7 @@ void capability_state_put(const struct exchange_services *services,
                           const struct capability_state *state, struct json *object);
 /* **returns new** list of the names of the features in the bits. */
 struct json *capability_names(uint32_t bits);
+/* **returns new**: the device as the last look saw it; docs/device.md. */
+struct json *capability_device(struct device *device);
 
 #endif

@@ -7,6 +7,7 @@
 
 api_handler_fn console_handle_page, console_handle_file; /* page_handler.c */
 api_handler_fn session_handle_show, session_handle_open,
-    session_handle_close; /* session_handler.c */
+    session_handle_close;   /* session_handler.c */
+api_handler_fn live_handle; /* live_handler.c */
 
 #endif

@@ -15,6 +15,7 @@ struct deferral;
 struct file_store;
 struct history;
 struct ledger_desk;
+struct live;
 struct login_limit;
 struct meters;
 struct metrics;
@@ -74,6 +75,7 @@ struct api_host {
     struct metrics *metrics;
     struct access_log *access_log;    /* NULL = requests are not logged (telemetry/access_log.h) */
     struct otlp *otlp;                /* NULL = no collector is told (telemetry/otlp.h) */
+    struct live *live;                /* who looks on (telemetry/live.h) */
     struct webhooks *webhooks;        /* NULL = nobody is told of events (net/webhook.h) */
     struct auth *auth;                /* NULL = no key needed */
     struct login_limit *logins;       /* of the console; NULL = it is off (console/handlers.h) */

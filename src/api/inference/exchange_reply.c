@@ -3,6 +3,7 @@
 #include "api/inference/exchange_reply.h"
 
 #include "api/http/metrics.h"
+#include "api/telemetry/live.h"
 #include "api/telemetry/otlp.h"
 #include "api/wire/openai_response.h"
 #include "base/assertion.h"
@@ -233,6 +234,7 @@ void exchange_reply_count(struct api *api, const struct exchange_summary *summar
     count_answer(api, summary);
     count_pseudonyms(api, &summary->pseudonyms);
     otlp_exchange(api->host->otlp, summary);
+    live_exchange(api->host->live, summary);
     tell_verdict(api, summary);
 }
 

@@ -4,6 +4,7 @@
 #include "api/http/metrics.h"
 #include "api/inference/exchange_reply.h"
 #include "api/inference/quota.h"
+#include "api/telemetry/live.h"
 #include "base/assertion.h"
 #include "base/clock.h"
 #include "base/crypto.h"
@@ -130,6 +131,25 @@ static void put(const struct local_record *record, enum exchange_end end, uint64
                   err.message);
 }
 
+static void tell(const struct local_record *record, enum exchange_end end, double total_ms)
+{
+    const struct exchange_summary summary = {
+        .id = record->id,
+        .tenant = *record->tenant ? record->tenant : NULL,
+        .route = record->route,
+        .tier = record->tier,
+        .model = record->model,
+        .place = TD_PLACE_DEVICE,
+        .data_class = record->data_class,
+        .confidence = NAN,
+        .ttft_ms = NAN,
+        .total_ms = total_ms,
+        .usage = {.prompt_tokens = (uint32_t)record->token_count},
+        .end = end,
+    };
+    live_exchange(record->api->host->live, &summary);
+}
+
 void local_record_end(struct local_record *record, enum td_status status, uint64_t token_count,
                       const char *error)
 {
@@ -142,6 +162,7 @@ void local_record_end(struct local_record *record, enum td_status status, uint64
     if (record->api->host->ledger)
         put(record, end, token_count, total_ms, error);
     count(record, end, token_count, total_ms);
+    tell(record, end, total_ms);
 }
 
 void local_record_headers(const struct local_record *record, struct http_request *http)

@@ -74,6 +74,7 @@ void answer_summarize(struct exchange *ex, const struct attempt *by)
     struct exchange_summary *summary = &ex->answer.summary;
     *summary = (struct exchange_summary){
         .id = ex->id,
+        .tenant = ex->request.tenant,
         .confidence = NAN,
         .data_class = ex->signals.data_class,
         .route = ex->plan.route->name,

@@ -194,6 +194,7 @@ struct exchange_seam {
 
 struct exchange_summary {
     const char *id;           /* "ex_" + 24 hex digits */
+    const char *tenant;       /* whose it is; NULL = of a server without keys */
     const char *tier, *model; /* of the answer; NULL on an empty ladder */
     enum td_place place;
     double confidence; /* NAN when the tier gives none */

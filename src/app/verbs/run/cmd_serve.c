@@ -12,6 +12,7 @@
 #include "api/http/metrics.h"
 #include "api/inference/call_cache.h"
 #include "api/telemetry/access_log.h"
+#include "api/telemetry/live.h"
 #include "api/telemetry/otlp.h"
 #include "app/cli/command.h"
 #include "app/cli/config_fail.h"
@@ -83,6 +84,7 @@ struct serve {
     struct deferral *deferral;
     struct call_cache *call_cache;
     struct auth *auth;
+    struct live *live;
     struct login_limit *logins;   /* NULL = the console is off */
     uint8_t key[KEYED_KEY_BYTES]; /* the installation's */
     struct key_keeper *keys;
@@ -121,6 +123,7 @@ static void fill_host(struct serve *serve)
         .ledger_desk = serve->ledger_desk,
         .metrics = serve->metrics,
         .otlp = serve->otlp,
+        .live = serve->live,
         .webhooks = serve->webhooks,
         .access_log = serve->access_log,
         .auth = serve->auth,
@@ -480,10 +483,11 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
             ledger_desk_new(config->ledger.path, ledger, egress ? config->ledger.egress : NULL);
     }
     serve->call_cache = call_cache_new();
+    serve->live = live_new();
     bool console = runtime_config(serve->runtime)->server.console;
     serve->logins = console ? login_limit_new() : NULL;
     if (!serve->metrics || (console && !serve->logins) || !serve->background ||
-        !serve->call_cache || !ledger != !serve->ledger_desk)
+        !serve->call_cache || !serve->live || !ledger != !serve->ledger_desk)
         return error_set(err, TD_NO_MEMORY, "no memory for the metrics and threads of a server");
     if (response_setup_keeps(runtime_config(serve->runtime)))
         status = open_history(runtime_config(serve->runtime), serve->key, &serve->history, err);
@@ -601,6 +605,7 @@ static int cmd_serve(int argc, char **argv)
     history_free(serve->history);
     metrics_free(serve->metrics);
     login_limit_free(serve->logins);
+    live_free(serve->live);
     auth_free(serve->auth);
     runtime_close(serve->runtime);
     crypto_wipe(serve->key, sizeof serve->key);
