@@ -13,6 +13,7 @@
 #include "api/dialects/messages/messages_response.h"
 #include "api/dialects/ollama/ollama_response.h"
 #include "api/drill/handlers.h"
+#include "api/evidence/handlers.h"
 #include "api/files/handlers.h"
 #include "api/http/access.h"
 #include "api/http/access_note.h"
@@ -173,6 +174,8 @@ static const struct api_endpoint endpoints[] = {
     ROW(GET, "/tandem/v1/deferred/*", deferred_handle_one, TENANT, OPENAI),
     ROW(DELETE, "/tandem/v1/deferred/*", deferred_handle_drop, TENANT, OPENAI),
     ROW(POST, "/tandem/v1/forget", forget_handle, TENANT, OPENAI),
+    ROW(POST, "/tandem/v1/privacy/check", privacy_handle_check, TENANT, OPENAI),
+    ROW(GET, "/tandem/v1/egress", egress_handle, OPERATOR, OPENAI),
     ROW(GET, "/healthz", health_handle_live, NOBODY, OPENAI),
     ROW(GET, "/health", health_handle_live, NOBODY, OPENAI),
     ROW(GET, "/v1/health", health_handle_live, NOBODY, OPENAI),

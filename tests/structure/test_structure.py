@@ -60,6 +60,7 @@ PARTS = {
         "review",
         "console",
         "drill",
+        "evidence",
     ],
     "app": ["config", "setup", "terminal", "cli", "chat", "evidence", "quality", "recipe", "verbs"],
     "app/setup": ["files", "credentials", "model", "policy", "privacy", "process"],

@@ -90,6 +90,7 @@ BODIES: dict[str, Callable[[str], Body]] = {
     "/tandem/v1/feedback": lambda name: {"id": name, "ok": False, "comment": "of another"},
     "/tandem/v1/consents": lambda name: {"id": name, "scope": "other", "expires": soon()},
     "/tandem/v1/forget": lambda name: {"user": name},
+    "/tandem/v1/privacy/check": lambda name: {"text": TEXT, "user": name},
     "/tandem/v1/review/take": lambda name: {"reviewer": name},
     "/tandem/v1/review/tickets/*": lambda name: {"reviewer": name},
 }

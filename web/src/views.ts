@@ -1,6 +1,13 @@
 // The views, in the order of the navigation. To add one: a folder below views/ whose index.tsx
 // exports the component as default, a row here, and its title in the files of texts/.
-import { Activity, MessageSquareText, ReceiptText, Signpost, UserCheck } from 'lucide-preact'
+import {
+  Activity,
+  MessageSquareText,
+  ReceiptText,
+  ShieldCheck,
+  Signpost,
+  UserCheck,
+} from 'lucide-preact'
 import type { ComponentType } from 'preact'
 import type { Role } from './api/types'
 import type { TextName } from './texts'
@@ -46,6 +53,13 @@ export const views: View[] = [
     icon: UserCheck as View['icon'],
     least: 'reviewer',
     load: () => import('./views/review'),
+  },
+  {
+    id: 'privacy',
+    title: 'privacy',
+    icon: ShieldCheck as View['icon'],
+    least: 'viewer',
+    load: () => import('./views/privacy'),
   },
   {
     id: 'keys',

@@ -71,6 +71,7 @@ struct api_host {
     struct call_cache *call_cache;   /* NULL = grammars of calls are not kept */
     struct ledger *ledger;           /* or NULL */
     const char *ledger_path;         /* or NULL */
+    const char *egress_path;         /* the record of what left; NULL = it is switched off */
     struct ledger_desk *ledger_desk; /* where it is read (admin/ledger_desk.h); or NULL */
     struct metrics *metrics;
     struct access_log *access_log;    /* NULL = requests are not logged (telemetry/access_log.h) */

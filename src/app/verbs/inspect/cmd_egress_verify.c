@@ -1,11 +1,11 @@
 /* tandem egress verify: is the record complete and unchanged? */
+#include "api/evidence/egress_report.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/verbs/inspect/egress_record.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/str.h"
 #include "ledger/egress_verify.h"
 
@@ -17,17 +17,7 @@
 static void print_verdict(const struct egress_verdict *verdict, const char *path, bool json)
 {
     if (json) {
-        struct json *object = json_new_object();
-        json_put(object, "sound", json_new_bool(verdict->sound));
-        json_put(object, "transfers", json_new_int((int64_t)verdict->entry_count));
-        json_put(object, "heads", json_new_int((int64_t)verdict->head_count));
-        json_put(object, "bad_row",
-                 verdict->bad_row ? json_new_int((int64_t)verdict->bad_row) : json_new_null());
-        json_put(object, "problem", json_new_cstr(verdict->sound ? NULL : verdict->problem));
-        json_put(object, "unsigned_rows", json_new_int((int64_t)verdict->unsigned_rows));
-        json_put(object, "unwritten_rows", json_new_int((int64_t)verdict->unwritten_rows));
-        json_put(object, "key", json_new_cstr(verdict->key[0] ? verdict->key : NULL));
-        command_print_json(object);
+        command_print_json(egress_proof_json(verdict));
         return;
     }
     if (!verdict->sound) {

@@ -2,8 +2,8 @@
  * for the same value, or by surrogates. It puts the values back with the vault that it kept. A
  * vault without a key holds the values in the clear: it is for files on a machine that has the text
  * anyway. */
+#include "api/evidence/findings.h"
 #include "app/cli/command.h"
-#include "app/cli/findings.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/evidence/redact_surrogates.h"

@@ -1,6 +1,6 @@
 /* tandem scan: what is private in a text, in each line of a JSON Lines file, or in many files. */
+#include "api/evidence/findings.h"
 #include "app/cli/command.h"
-#include "app/cli/findings.h"
 #include "app/cli/options.h"
 #include "app/cli/text_decode.h"
 #include "app/cli/verb.h"

@@ -2,7 +2,7 @@
 #ifndef APP_SCAN_FILES_H
 #define APP_SCAN_FILES_H
 
-#include "app/cli/findings.h"
+#include "api/evidence/findings.h"
 
 #define SCAN_PATHS_MAX 256
 #define SCAN_CODE_PRIVATE 3 /* exit code: something is above public */

@@ -55,6 +55,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -120,6 +121,7 @@ static void fill_host(struct serve *serve)
         .call_cache = serve->call_cache,
         .ledger = runtime_ledger(serve->runtime),
         .ledger_path = runtime_ledger(serve->runtime) ? config->ledger.path : NULL,
+        .egress_path = strcmp(config->ledger.egress, "none") ? config->ledger.egress : NULL,
         .ledger_desk = serve->ledger_desk,
         .metrics = serve->metrics,
         .otlp = serve->otlp,

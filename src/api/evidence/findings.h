@@ -1,6 +1,7 @@
-/* What `scan` and `redact` share: all findings of a text in memory, and their JSON form. */
-#ifndef APP_FINDINGS_H
-#define APP_FINDINGS_H
+/* What `tandem scan`, `tandem redact` and POST /tandem/v1/privacy/check share: all findings of a
+ * text in memory, and their JSON form. */
+#ifndef API_FINDINGS_H
+#define API_FINDINGS_H
 
 #include "base/names.h"
 #include "privacy/scan/privacy.h"

@@ -1,6 +1,6 @@
 /* The findings of a scan as JSON. Positions are given in bytes and in characters, because
  * programs in other languages count characters; they are counted in one pass over the text. */
-#include "app/cli/findings.h"
+#include "api/evidence/findings.h"
 
 #include "base/assertion.h"
 #include "base/error.h"

@@ -1,0 +1,11 @@
+/* The endpoints that show what the program knows of itself: what is private in a text, what left,
+ * and what confidence is worth. Their rows are api.c's. */
+#ifndef API_EVIDENCE_HANDLERS_H
+#define API_EVIDENCE_HANDLERS_H
+
+#include "api/http/endpoint.h"
+
+api_handler_fn privacy_handle_check; /* privacy_handler.c */
+api_handler_fn egress_handle;        /* egress_handler.c */
+
+#endif
