@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a server shows of itself: what is private in a text and what of it would be sent, and the
-record of what left with its proof."""
+"""What a server shows of itself: what is private in a text and what of it would be sent, the record
+of what left with its proof, and what its models' confidence is worth."""
 
 import contextlib
 import json
@@ -29,6 +29,10 @@ def check(tandem, text, **members):
     answer = tandem.request("POST", "/tandem/v1/privacy/check", {"text": text, **members})
     equal(answer.status, 200, answer.body.decode())
     return answer.json
+
+
+def answers_of(tandem):
+    return tandem.get("/tandem/v1/calibration").json["answers"]
 
 
 def gets(found):
@@ -133,6 +137,39 @@ def test_without_a_record_it_says_so():
     with Tandem("ledger: {egress: none}\n") as tandem:
         shown = tandem.get("/tandem/v1/egress").json
         equal((shown["state"], shown["proof"]), ("off", None))
+
+
+@case
+def test_calibration_shows_models_and_judged_answers():
+    with house() as (_, tandem):
+        shown = tandem.get("/tandem/v1/calibration").json
+        local, far = shown["tiers"]
+        equal(
+            (local["model"], local["judged_by"], local["kept_from"]), ("tandem-nano", "file", 0.55)
+        )
+        equal(local["file"]["quantization"], "Q8_0")
+        equal((far["place"], far["file"], far["judged_by"]), ("cloud", None, "rule"))
+        equal(shown["routes"], [{"name": "auto", "tiers": ["local", "cloud"], "risk": 0.05}])
+        assert shown["loaded"] >= 1 and shown["memory_bytes"] > local["file"]["bytes"]
+        note = tandem.chat("Classify the intent: pay my card", max_tokens=4).tandem
+        equal(note["tier"], "local")
+        tandem.request("POST", "/tandem/v1/feedback", {"id": note["exchange"], "ok": False})
+        wait_until(lambda: 0 in [row[1] for row in answers_of(tandem)])
+        newest = answers_of(tandem)[0]
+        equal(newest[1:], [0, True])
+        equal(round(newest[0], 4), note["confidence"])
+        equal(tandem.get("/tandem/v1/calibration?since_wall_ms=9999999999999").json["answers"], [])
+        equal(tandem.get("/tandem/v1/calibration?since_wall_ms=x").status, 400)
+        versions = tandem.get("/tandem/v1/calibration").json["versions"]
+        equal([one["version"] for one in versions], [local["version"]])
+
+
+@case
+def test_without_a_ledger_the_models_are_shown():
+    with Tandem("ledger: {path: none}\n") as tandem:
+        shown = tandem.get("/tandem/v1/calibration").json
+        equal((shown["answers"], shown["versions"]), ([], []))
+        equal(shown["tiers"][0]["name"], "local")
 
 
 if __name__ == "__main__":

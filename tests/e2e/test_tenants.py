@@ -332,7 +332,7 @@ def test_every_endpoint_says_whose_its_things_are():
     operators = [
         f"{method} {path}" for (method, path), owner in owners.items() if owner == "OPERATOR"
     ]
-    reads = ("alarms", "egress", "keys", "keys/*", "ramps", "shadows")
+    reads = ("alarms", "calibration", "egress", "keys", "keys/*", "ramps", "shadows")
     writes = ("drill", "keys", "keys/*", "keys/*/rotate", "ramps/*", "tenants/*")
     equal(
         sorted(operators),

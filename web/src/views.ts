@@ -2,6 +2,7 @@
 // exports the component as default, a row here, and its title in the files of texts/.
 import {
   Activity,
+  Gauge,
   MessageSquareText,
   ReceiptText,
   ShieldCheck,
@@ -67,5 +68,12 @@ export const views: View[] = [
     icon: ReceiptText as View['icon'],
     least: 'viewer',
     load: () => import('./views/keys'),
+  },
+  {
+    id: 'models',
+    title: 'models',
+    icon: Gauge as View['icon'],
+    least: 'operator',
+    load: () => import('./views/models'),
   },
 ]

@@ -124,9 +124,8 @@ static void lookup_stop(struct api_call *call)
     api_reply_fault(api, request, &fault);
 }
 
-/* **takes** ctx. */
-static void lookup_begin(struct api *api, struct http_request *request,
-                         const struct ledger_question *question, api_found_fn *found, void *ctx)
+void exchanges_ask(struct api *api, struct http_request *request,
+                   const struct ledger_question *question, api_found_fn *found, void *ctx)
 {
     struct fault fault;
     const char *tenant = access_view(&api->who);
@@ -163,7 +162,7 @@ static void find(struct api *api, struct http_request *request, const char *id,
         return;
     }
     memcpy(question->id, id, strlen(id) + 1);
-    lookup_begin(api, request, question, found, ctx);
+    exchanges_ask(api, request, question, found, ctx);
 }
 
 void exchanges_find(struct api *api, struct http_request *request, const char *id,
@@ -239,7 +238,7 @@ void exchanges_handle_list(struct api *api, struct http_request *request, const 
     (void)rest;
     struct ledger_question question = {.what = LEDGER_ASKED_LIST};
     if (read_wanted(api, request, &question))
-        lookup_begin(api, request, &question, reply_list, NULL);
+        exchanges_ask(api, request, &question, reply_list, NULL);
 }
 
 void shadows_handle_list(struct api *api, struct http_request *request, const char *rest)
@@ -247,7 +246,7 @@ void shadows_handle_list(struct api *api, struct http_request *request, const ch
     (void)rest;
     struct ledger_question question = {.what = LEDGER_ASKED_SHADOWS};
     if (query_since(api, request, &question.since_wall_ms))
-        lookup_begin(api, request, &question, reply_list, NULL);
+        exchanges_ask(api, request, &question, reply_list, NULL);
 }
 
 /* The whole report is about all tenants: a tenant gets the sums of its own exchanges alone. */
@@ -271,7 +270,7 @@ void report_handle(struct api *api, struct http_request *request, const char *re
         fault_request(&fault, "key_id", "key_id must be the id of a key");
     else {
         if (query_since(api, request, &question.since_wall_ms))
-            lookup_begin(api, request, &question, reply_value, NULL);
+            exchanges_ask(api, request, &question, reply_value, NULL);
         return;
     }
     api_reply_fault(api, request, &fault);

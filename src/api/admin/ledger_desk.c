@@ -15,6 +15,8 @@
 #define QUESTIONS_MAX 256 /* that wait */
 /* How long a database may take for a statement. The commands of the terminal have longer. */
 #define ANSWER_MS 3000
+/* Of judged answers: enough for a curve, and a reply of some 100 KB. */
+#define JUDGED_MAX 4000
 /* How long "last" may wait for the commit of the newest exchange. */
 #define LAST_FLUSH_MS 20
 /* What left for an exchange is looked for in the record of its time, with this much before and
@@ -125,6 +127,58 @@ static void add_egress(const struct ledger_desk *desk, bool is_tenant, struct js
     json_put(exchange, "egress_whole", json_new_bool(status == TD_OK));
 }
 
+/* The newest answers of the device, in a ring. */
+struct judged_ring {
+    uint64_t count;
+    struct judged {
+        double confidence, right; /* NAN = nobody said anything of it */
+        bool kept;
+    } rows[JUDGED_MAX];
+};
+
+static enum td_status take_judged(void *ctx, const struct ledger_judged *row, struct td_error *err)
+{
+    struct judged_ring *ring = ctx;
+    (void)err;
+    if (row->confidence >= 0 && row->confidence <= 1)
+        ring->rows[ring->count++ % JUDGED_MAX] =
+            (struct judged){row->confidence, row->score, row->kept};
+    return TD_OK;
+}
+
+static struct json *judged_json(const struct judged_ring *ring)
+{
+    struct json *list = json_new_array();
+    for (uint64_t i = 1; i <= ring->count && i <= JUDGED_MAX; i++) {
+        const struct judged *row = &ring->rows[(ring->count - i) % JUDGED_MAX];
+        struct json *of = json_new_array();
+        json_push(of, json_new_double(row->confidence));
+        json_push(of, json_new_double(row->right));
+        json_push(of, json_new_bool(row->kept));
+        json_push(list, of);
+    }
+    return list;
+}
+
+static enum td_status read_calibration(struct ledger_reader *reader, uint64_t since_wall_ms,
+                                       struct json **out, struct td_error *err)
+{
+    struct judged_ring *ring = calloc(1, sizeof *ring);
+    struct json *versions = NULL;
+    if (!ring)
+        return error_set(err, TD_NO_MEMORY, "no memory to read the ledger");
+    enum td_status status = ledger_reader_judged(reader, since_wall_ms, take_judged, ring, err);
+    if (status == TD_OK)
+        status = ledger_reader_models(reader, &versions, err);
+    if (status == TD_OK) {
+        *out = json_new_object();
+        json_put(*out, "answers", judged_json(ring));
+        json_put(*out, "versions", versions);
+    }
+    free(ring);
+    return status;
+}
+
 static enum td_status read_answer(struct ledger_reader *reader,
                                   const struct ledger_question *question, struct json **out,
                                   struct td_error *err)
@@ -150,6 +204,8 @@ static enum td_status read_answer(struct ledger_reader *reader,
         return question->by == LEDGER_BY_COUNT
                    ? ledger_reader_report(reader, question->since_wall_ms, out, err)
                    : ledger_reader_groups(reader, &scope, (enum ledger_by)question->by, out, err);
+    case LEDGER_ASKED_CALIBRATION:
+        return read_calibration(reader, question->since_wall_ms, out, err);
     case LEDGER_ASKED_ONE:
         break;
     }

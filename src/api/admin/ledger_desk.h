@@ -19,7 +19,10 @@ enum ledger_asked {
     LEDGER_ASKED_ONE,
     LEDGER_ASKED_LIST,
     LEDGER_ASKED_SHADOWS,
-    LEDGER_ASKED_REPORT
+    LEDGER_ASKED_REPORT,
+    /* {"answers": [[confidence, right or null, kept]] of the device, newest first,
+     *  "versions": as ledger_reader_models} */
+    LEDGER_ASKED_CALIBRATION
 };
 
 /* As the calls of ledger/ledger.h take it. */

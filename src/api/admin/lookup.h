@@ -14,4 +14,9 @@ typedef void api_found_fn(struct api *api, struct http_request *request, struct 
 void exchanges_find(struct api *api, struct http_request *request, const char *id,
                     api_found_fn *found, void *ctx);
 
+struct ledger_question;
+/* The same for any question; without a ledger it answers that there is none. */
+void exchanges_ask(struct api *api, struct http_request *request,
+                   const struct ledger_question *question, api_found_fn *found, void *ctx);
+
 #endif

@@ -7,5 +7,6 @@
 
 api_handler_fn privacy_handle_check; /* privacy_handler.c */
 api_handler_fn egress_handle;        /* egress_handler.c */
+api_handler_fn calibration_handle;   /* calibration_handler.c */
 
 #endif

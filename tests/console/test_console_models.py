@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""The console's view of models and calibration, in the system's Chromium against the real
+program."""
+
+import random
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import browser
+from browser import DESKTOP, PHONE, open_page
+
+WHY_NOT = browser.use_environment()
+
+from scene import with_cloud
+
+from check import case, equal, main
+from scripted_cloud import Script
+from tandem import Tandem, wait_until
+
+WORDS = "move pay freeze cancel my card savings loan rate pin flight hotel music weather".split()
+SHADOW = "    start: cloud\n    shadow: {edge_share: 1}\n    ramp: {to: local, steps: [5, 50]}\n"
+
+
+def at(rest: str = "") -> str:
+    return f"/#/models{rest}"
+
+
+def judge(tandem: Tandem, count: int) -> int:
+    """Answers of the device, of which each has feedback. How many were right."""
+    draw = random.Random(3)
+    right = 0
+    for _ in range(count):
+        question = "Classify the intent: " + " ".join(draw.choices(WORDS, k=4))
+        note = tandem.chat(question, {"x-tandem-mode": "only-local"}, max_tokens=4).tandem
+        good = draw.random() < note["confidence"]
+        right += good
+        tandem.request("POST", "/tandem/v1/feedback", {"id": note["exchange"], "ok": good})
+    return right
+
+
+def answers_of(tandem: Tandem) -> list[list[float]]:
+    answers: list[list[float]] = tandem.get("/tandem/v1/calibration").json["answers"]
+    return answers
+
+
+@case
+def test_each_tier_shows_its_card_and_is_tested() -> None:
+    cloud, tandem = with_cloud()
+    with tandem, open_page(tandem.url, path=at()) as page:
+        local = page.get_by_role("region", name="local")
+        for text in ("tandem-nano", "Q8_0", "ready", "2,048 tokens"):
+            assert text in local.inner_text(), (text, local.inner_text())
+        page.get_by_role("button", name="Test local").click()
+        local.get_by_text("Answered in").wait_for()
+        equal(cloud.calls(), [], "only the tier that is tested is asked")
+        page.get_by_role("button", name="Test cloud").click()
+        page.get_by_role("region", name="cloud").get_by_text("Taxes and bread.").wait_for()
+        equal(len(cloud.calls()), 1)
+    cloud.close()
+
+
+@case
+def test_a_tier_that_does_not_answer_says_so() -> None:
+    cloud, tandem = with_cloud(Script(status=400, error_message="out of order"))
+    allowed = ("status of 4", "status of 5")
+    with tandem, open_page(tandem.url, path=at(), allowed=allowed) as page:
+        page.get_by_role("button", name="Test cloud").click()
+        page.get_by_role("alert").get_by_text("out of order").wait_for()
+    cloud.close()
+
+
+@case
+def test_judged_answers_become_curves_that_fit_the_server() -> None:
+    with Tandem() as tandem:
+        with open_page(tandem.url, path=at("/calibration")) as page:
+            page.get_by_text("Once five answers of the device are judged").wait_for()
+            page.get_by_text("the calibration in its file").wait_for()
+            assert "tandem calibrate -m tandem-nano" in page.locator(".command").inner_text()
+        right = judge(tandem, 60)
+        wait_until(lambda: [row[1] for row in answers_of(tandem)].count(None) == 0)
+        answers = answers_of(tandem)
+        equal(len(answers), 60)
+        equal(sum(row[1] for row in answers), right)
+        with open_page(tandem.url, path=at("/calibration")) as page:
+            chart = page.get_by_role("img", name="Share of right answers by confidence")
+            assert "over 60 answers" in str(chart.get_attribute("aria-label"))
+            page.get_by_label("Risk asked for").select_option("0.02")
+            risk = page.get_by_role("img", name="How much may stay here?")
+            label = str(risk.get_attribute("aria-label"))
+            # By the same rule: the most that stays with (n R + 1) / (n + 1) at most 2 %.
+            by_confidence = sorted(answers, key=lambda row: -row[0])
+            loss, kept = 0.0, 0
+            for number, row in enumerate(by_confidence, 1):
+                loss += 1 - row[1]
+                if (loss + 1) / 61 <= 0.02:
+                    kept = number
+            text = f"{round(100 * kept / 60)}% can stay" if kept else "do not show that 2%"
+            assert text in label, (text, label)
+
+
+@case
+def test_comparisons_and_ramps_are_shown_and_begin_again() -> None:
+    cloud, tandem = with_cloud(more=SHADOW)
+    with tandem:
+        tandem.chat("Classify the intent: pay my card", max_tokens=4)
+        wait_until(lambda: tandem.get("/tandem/v1/shadows").json["data"])
+        with open_page(tandem.url, path=at("/rollout")) as page:
+            row = page.get_by_role("table", name="Comparisons").locator("tbody tr")
+            assert "cloud" in row.inner_text() and "local" in row.inner_text(), row.inner_text()
+            ramp = page.get_by_role("region", name="auto")
+            assert "5% of the users start on local" in ramp.inner_text(), ramp.inner_text()
+            assert "Step 1 of 2" in ramp.inner_text()
+            ramp.get_by_role("button", name="Begin again").click()
+            ramp.get_by_text("runs").wait_for()
+    with Tandem() as plain, open_page(plain.url, path=at("/rollout")) as page:
+        page.get_by_text("Nothing was compared yet").wait_for()
+        page.get_by_text("No ramp is set up").wait_for()
+    cloud.close()
+
+
+@case
+def test_axe_finds_nothing_to_mend_and_it_fits_a_phone() -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    with Tandem() as tandem:
+        judge(tandem, 20)
+        for scheme, size in (("light", DESKTOP), ("dark", PHONE)):
+            for rest, text in (("", "tandem-nano"), ("/calibration", "By"), ("/rollout", "Ramps")):
+                options = {"color_scheme": scheme, "viewport": size}
+                with open_page(tandem.url, path=at(rest), **options) as page:
+                    page.get_by_text(text).first.wait_for(state="attached")
+                    found = Axe().run(page)
+                    equal(found.violations_count, 0, f"{scheme} {rest}: {found.generate_report()}")
+                    wide = "document.documentElement.scrollWidth <= innerWidth"
+                    assert page.evaluate(wide), (rest, size)
+
+
+if __name__ == "__main__":
+    browser.run_with_browser(WHY_NOT, main)
