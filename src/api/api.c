@@ -177,6 +177,7 @@ static const struct api_endpoint endpoints[] = {
     ROW(POST, "/tandem/v1/privacy/check", privacy_handle_check, TENANT, OPENAI),
     ROW(GET, "/tandem/v1/egress", egress_handle, OPERATOR, OPENAI),
     ROW(GET, "/tandem/v1/calibration", calibration_handle, OPERATOR, OPENAI),
+    ROW(POST, "/tandem/v1/replay", replay_handle, OPERATOR, OPENAI),
     ROW(GET, "/healthz", health_handle_live, NOBODY, OPENAI),
     ROW(GET, "/health", health_handle_live, NOBODY, OPENAI),
     ROW(GET, "/v1/health", health_handle_live, NOBODY, OPENAI),

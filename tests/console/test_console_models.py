@@ -5,6 +5,7 @@ program."""
 import random
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import browser
@@ -39,8 +40,8 @@ def judge(tandem: Tandem, count: int) -> int:
     return right
 
 
-def answers_of(tandem: Tandem) -> list[list[float]]:
-    answers: list[list[float]] = tandem.get("/tandem/v1/calibration").json["answers"]
+def answers_of(tandem: Tandem) -> list[Any]:
+    answers: list[Any] = tandem.get("/tandem/v1/calibration").json["answers"]
     return answers
 
 
@@ -127,7 +128,7 @@ def test_axe_finds_nothing_to_mend_and_it_fits_a_phone() -> None:
         judge(tandem, 20)
         for scheme, size in (("light", DESKTOP), ("dark", PHONE)):
             for rest, text in (("", "tandem-nano"), ("/calibration", "By"), ("/rollout", "Ramps")):
-                options = {"color_scheme": scheme, "viewport": size}
+                options: dict[str, Any] = {"color_scheme": scheme, "viewport": size}
                 with open_page(tandem.url, path=at(rest), **options) as page:
                     page.get_by_text(text).first.wait_for(state="attached")
                     found = Axe().run(page)

@@ -3,6 +3,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import browser
@@ -147,7 +148,7 @@ def test_axe_finds_nothing_to_mend_and_it_fits_a_phone() -> None:
         tandem.chat(MAIL, {"x-tandem-mode": "prefer-cloud"})
         for scheme, size in (("light", DESKTOP), ("dark", PHONE)):
             for rest in ("", "/left", "/consents", "/forget"):
-                options = {"color_scheme": scheme, "viewport": size}
+                options: dict[str, Any] = {"color_scheme": scheme, "viewport": size}
                 with open_page(tandem.url, path=at(rest), **options) as page:
                     page.get_by_role("heading", level=1, name="Privacy").wait_for()
                     if not rest:

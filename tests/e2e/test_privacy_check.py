@@ -149,7 +149,8 @@ def test_calibration_shows_models_and_judged_answers():
         )
         equal(local["file"]["quantization"], "Q8_0")
         equal((far["place"], far["file"], far["judged_by"]), ("cloud", None, "rule"))
-        equal(shown["routes"], [{"name": "auto", "tiers": ["local", "cloud"], "risk": 0.05}])
+        route = {"name": "auto", "tiers": ["local", "cloud"], "risk": 0.05, "early_min": 0.35}
+        equal(shown["routes"], [route])
         assert shown["loaded"] >= 1 and shown["memory_bytes"] > local["file"]["bytes"]
         note = tandem.chat("Classify the intent: pay my card", max_tokens=4).tandem
         equal(note["tier"], "local")
@@ -166,7 +167,7 @@ def test_calibration_shows_models_and_judged_answers():
 
 @case
 def test_without_a_ledger_the_models_are_shown():
-    with Tandem("ledger: {path: none}\n") as tandem:
+    with Tandem("ledger: {enabled: false}\n") as tandem:
         shown = tandem.get("/tandem/v1/calibration").json
         equal((shown["answers"], shown["versions"]), ([], []))
         equal(shown["tiers"][0]["name"], "local")

@@ -333,7 +333,7 @@ def test_every_endpoint_says_whose_its_things_are():
         f"{method} {path}" for (method, path), owner in owners.items() if owner == "OPERATOR"
     ]
     reads = ("alarms", "calibration", "egress", "keys", "keys/*", "ramps", "shadows")
-    writes = ("drill", "keys", "keys/*", "keys/*/rotate", "ramps/*", "tenants/*")
+    writes = ("drill", "keys", "keys/*", "keys/*/rotate", "ramps/*", "replay", "tenants/*")
     equal(
         sorted(operators),
         [

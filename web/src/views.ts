@@ -2,6 +2,7 @@
 // exports the component as default, a row here, and its title in the files of texts/.
 import {
   Activity,
+  FlaskConical,
   Gauge,
   MessageSquareText,
   ReceiptText,
@@ -75,5 +76,12 @@ export const views: View[] = [
     icon: Gauge as View['icon'],
     least: 'operator',
     load: () => import('./views/models'),
+  },
+  {
+    id: 'whatif',
+    title: 'whatif',
+    icon: FlaskConical as View['icon'],
+    least: 'operator',
+    load: () => import('./views/whatif'),
   },
 ]

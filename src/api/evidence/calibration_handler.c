@@ -9,7 +9,7 @@
  *               or no gate looks),
  *               "file": {"architecture", "quantization", "bytes", "parameters", "context_tokens",
  *                        "layers", "renderer", "fingerprint"} or null}],
- *    "routes": [{"name", "tiers", "risk"}],
+ *    "routes": [{"name", "tiers", "risk", "early_min" (of gate g2; null: it is off)}],
  *    "loaded", "memory_bytes": of the engines,
  *    "answers", "versions": of the ledger (admin/ledger_desk.h)}
  *
@@ -109,6 +109,9 @@ static struct json *route_json(const struct route *route)
     json_put(object, "name", json_new_cstr(route->name));
     json_put(object, "tiers", tiers);
     json_put(object, "risk", json_new_double(confidence_risks[route->gates.risk]));
+    json_put(object, "early_min",
+             route->gates.g2_on ? json_new_double(route->gates.g2_confidence_min)
+                                : json_new_null());
     return object;
 }
 

@@ -1,5 +1,5 @@
 /* The endpoints that show what the program knows of itself: what is private in a text, what left,
- * and what confidence is worth. Their rows are api.c's. */
+ * what confidence is worth, and what another policy would have done. Their rows are api.c's. */
 #ifndef API_EVIDENCE_HANDLERS_H
 #define API_EVIDENCE_HANDLERS_H
 
@@ -8,5 +8,6 @@
 api_handler_fn privacy_handle_check; /* privacy_handler.c */
 api_handler_fn egress_handle;        /* egress_handler.c */
 api_handler_fn calibration_handle;   /* calibration_handler.c */
+api_handler_fn replay_handle;        /* replay_handler.c */
 
 #endif

@@ -1,6 +1,6 @@
 /* Starting elsewhere by a draw, so that other policies can be judged from the records. A share of a
  * route's requests starts on another tier than the policy would choose, each other one as likely,
- * and the record has the probabilities (app/evidence/off_policy.h uses them).
+ * and the record has the probabilities (api/evidence/off_policy.h uses them).
  *
  * Only a choice of gates or weights is open to the draw. Who named a mode, a rule, a ramp, the
  * state of the device, a deadline, a queue and an earlier answer chose for a reason that the draw

@@ -1,5 +1,5 @@
 /* Policies that never ran, judged from logs whose truth is known. */
-#include "app/evidence/off_policy.h"
+#include "api/evidence/off_policy.h"
 
 #include "base/rng.h"
 #include "test.h"

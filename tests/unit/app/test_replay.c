@@ -1,6 +1,6 @@
 /* Recorded exchanges under another policy: what is left, kept in part, refused, and what that costs
  * and is worth. */
-#include "app/evidence/replay.h"
+#include "api/evidence/replay.h"
 
 #include "base/str.h"
 #include "test.h"

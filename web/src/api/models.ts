@@ -42,7 +42,7 @@ export type JudgedRow = [number, number | null, boolean]
 
 export interface Calibration {
   tiers: ModelTier[]
-  routes: { name: string; tiers: string[]; risk: number }[]
+  routes: { name: string; tiers: string[]; risk: number; early_min: number | null }[]
   loaded: number
   memory_bytes: number
   answers: JudgedRow[]

@@ -59,7 +59,7 @@ function optionsOf(props: Props, width: number): uPlot.Options {
         ...axis,
         grid: { show: false },
         ...(xName ? { label: xName, labelFont: axis.font, labelSize: 20, size: 30 } : {}),
-        ...(xFormat ? { values: (_: uPlot, at: number[]) => at.map(xFormat) } : {}),
+        ...(xFormat ? { space: 80, values: (_: uPlot, at: number[]) => at.map(xFormat) } : {}),
       },
       { ...axis, size: 64, values: (_, at) => at.map((value) => text(value)) },
     ],

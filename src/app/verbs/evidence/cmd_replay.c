@@ -1,11 +1,11 @@
-/* tandem replay: the ledger's exchanges under another policy (app/evidence/replay.h). */
+/* tandem replay: the ledger's exchanges under another policy (api/evidence/replay.h). */
+#include "api/evidence/replay.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/since_option.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/evidence/policy_opened.h"
-#include "app/evidence/replay.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"

@@ -6,7 +6,7 @@ import { t, type TextName } from '../../texts'
 import { Field, Select } from '../../ui/field'
 import { CLASS_NAMES } from '../../ui/data-class'
 import type { Settings } from './request'
-import { WeightsField } from './weights'
+import { WeightsField } from '../../ui/weights'
 
 const MODES: [Mode, TextName][] = [
   ['auto', 'modeAuto'],

@@ -1,7 +1,7 @@
 // What is sent for a question. The controls are its only input, so that it can also be shown as a
 // command.
 import type { ChatMessage, ChatRequest, DataClass, Mode } from '../../api/types'
-import type { Weights } from './weights'
+import type { Weights } from '../../ui/weights'
 
 export interface Settings {
   model: string

@@ -16,7 +16,7 @@ import { CLASS_NAMES } from '../playground/facts'
 import { ClassBadge } from './check'
 import { kindName } from './kinds'
 
-const EVERY_MS = 15000
+const EVERY_MS = 60000 // each time the whole record is checked
 const DAY_S = 86400
 
 const BY: [SumName, TextName][] = [

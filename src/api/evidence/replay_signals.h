@@ -1,6 +1,6 @@
 /* The signals of a recorded exchange, as exchange/parts/ledger_json.c wrote them. */
-#ifndef APP_REPLAY_SIGNALS_H
-#define APP_REPLAY_SIGNALS_H
+#ifndef API_REPLAY_SIGNALS_H
+#define API_REPLAY_SIGNALS_H
 
 #include "base/key_terms.h"
 #include "ledger/ledger.h"

@@ -16,8 +16,8 @@
  * Where a reward is known of a share of the answers only, that share divides, too: by where the
  * answer came from, who is judged is taken to be chance. An exchange that the policy that ran could
  * not have started where the other one does says nothing and is left out. */
-#ifndef APP_OFF_POLICY_H
-#define APP_OFF_POLICY_H
+#ifndef API_OFF_POLICY_H
+#define API_OFF_POLICY_H
 
 #include "router/learn/bootstrap.h"
 #include "router/plan/policy.h"

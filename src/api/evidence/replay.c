@@ -1,8 +1,8 @@
 /* Two passes over the ledger: the first learns how long tiers took and how confident the device
  * was, the second decides each exchange again. The header says what counts in part. */
-#include "app/evidence/replay.h"
+#include "api/evidence/replay.h"
 
-#include "app/evidence/replay_signals.h"
+#include "api/evidence/replay_signals.h"
 #include "base/assertion.h"
 #include "base/error.h"
 #include "base/json.h"

@@ -1,6 +1,6 @@
 /* The rows become one number each, for each reward and estimator; their means are the estimates,
  * and the bootstrap has the intervals. */
-#include "app/evidence/off_policy.h"
+#include "api/evidence/off_policy.h"
 
 #include "base/error.h"
 

@@ -1,8 +1,9 @@
 // The weights of latency, privacy and cost as a point in a triangle (docs/policy.md, weights). A
 // corner is all of one; the point's distances from the sides are the three shares.
 import { useRef } from 'preact/hooks'
-import { t, type TextName } from '../../texts'
-import { percent } from '../../ui/format'
+import { t, type TextName } from '../texts'
+import { percent } from './format'
+import './weights.css'
 
 export interface Weights {
   latency: number

@@ -1,6 +1,6 @@
 /* Signals as the ledger's JSON has them, for a policy whose tiers may be others than those of
  * the record. */
-#include "app/evidence/replay_signals.h"
+#include "api/evidence/replay_signals.h"
 
 #include "base/json.h"
 #include "base/names.h"

@@ -11,10 +11,10 @@
  *
  * Quality is a table of outcomes if one is given, else feedback if the answering tier is the
  * same, else the classifier's probabilities. An exchange with none of these has no quality. */
-#ifndef APP_REPLAY_H
-#define APP_REPLAY_H
+#ifndef API_REPLAY_H
+#define API_REPLAY_H
 
-#include "app/evidence/off_policy.h"
+#include "api/evidence/off_policy.h"
 #include "ledger/ledger.h"
 #include "router/learn/outcomes.h"
 #include "router/plan/policy.h"
