@@ -3,7 +3,7 @@ import type { Limits, Wish } from '../../api/keys'
 import { t, type TextName } from '../../texts'
 import { Field, Select } from '../../ui/field'
 import { money, number } from '../../ui/format'
-import { CLASS_NAMES } from '../playground/facts'
+import { CLASS_NAMES } from '../../ui/data-class'
 
 const NUMBERS = [
   ['usd_per_day', 'limitUsdDay'],

@@ -10,7 +10,7 @@ import { Select } from '../../ui/field'
 import { percent } from '../../ui/format'
 import { Empty, Table } from '../../ui/page'
 import { placeClass, placeName } from '../../ui/place'
-import { CLASS_NAMES } from '../playground/facts'
+import { CLASS_NAMES } from '../../ui/data-class'
 import { kindName } from './kinds'
 
 const WAIT_MS = 250 // after the last key

@@ -12,7 +12,7 @@ import { Select } from '../../ui/field'
 import { bytes, number } from '../../ui/format'
 import { Empty, Figures, Loading, Table, type Column } from '../../ui/page'
 import { PlaceBadge } from '../../ui/place'
-import { CLASS_NAMES } from '../playground/facts'
+import { CLASS_NAMES } from '../../ui/data-class'
 import { ClassBadge } from './check'
 import { kindName } from './kinds'
 
@@ -115,7 +115,7 @@ function Newest({ transfers }: { transfers: Transfer[] }) {
         { name: t('leftByPurpose'), cell: (one) => purposeName(one.purpose) },
         { name: t('dataClass'), cell: (one) => <ClassBadge of={one.class} /> },
         {
-          name: t('leftReplaced'),
+          name: t('transferReplaced'),
           cell: (one) =>
             Object.entries(one.replaced ?? {})
               .map(([type, count]) => `${kindName(type)} × ${count}`)
@@ -125,7 +125,7 @@ function Newest({ transfers }: { transfers: Transfer[] }) {
         {
           name: t('exchange'),
           cell: (one) =>
-            one.exchange ? <a href={hrefOf('explain', one.exchange)}>{t('leftWhy')}</a> : '–',
+            one.exchange ? <a href={hrefOf('explain', one.exchange)}>{t('transferWhy')}</a> : '–',
         },
       ]}
     />

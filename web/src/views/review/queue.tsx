@@ -2,7 +2,7 @@
 import { Lock } from 'lucide-preact'
 import type { TicketRow } from '../../api/review'
 import { t } from '../../texts'
-import { CLASS_NAMES } from '../playground/facts'
+import { CLASS_NAMES } from '../../ui/data-class'
 import { timeUntil } from './times'
 import type { Desk } from './use-desk'
 

@@ -7,7 +7,7 @@ import { Markdown } from '../../ui/markdown'
 import { money, percent } from '../../ui/format'
 import { Figures } from '../../ui/page'
 import { PlaceBadge, placeClass, placeName } from '../../ui/place'
-import { CLASS_NAMES } from '../playground/facts'
+import { CLASS_NAMES } from '../../ui/data-class'
 import { clockTime, timeUntil } from './times'
 
 const ROLES: Record<string, TextName> = {
