@@ -76,7 +76,7 @@ def test_removed_rungs_say_why_and_nothing_left() -> None:
             text = removed.inner_text()
             assert "was not allowed" in text and "restricted data may not reach cloud" in text, text
             assert "Nothing." in section(page, "What left the device").inner_text()
-            page.get_by_text("Credit card").wait_for()  # why it is restricted
+            page.get_by_text("Card number").wait_for()  # why it is restricted
             page.get_by_text("Answered by the small on-device model").wait_for()
         record = tandem.get(f"/tandem/v1/exchanges/{name}").json
         equal((record["egress"], record["egress_whole"]), ([], True))
@@ -93,7 +93,7 @@ def test_kinds_that_were_replaced_are_named_and_their_values_are_not() -> None:
         assert b"Schmidt" not in sent if isinstance(sent, bytes) else "Schmidt" not in sent
         with open_page(tandem.url, path=f"/#/explain/{name}") as page:
             row = section(page, "What left the device").get_by_role("row").nth(1).inner_text()
-            assert "Person" in row and "Email address" in row, row
+            assert "Name of a person" in row and "Email address" in row, row
             assert "Schmidt" not in page.locator("main").inner_text()
     cloud.close()
 

@@ -82,10 +82,10 @@ class Shell:
         for name in ("examples", "models", "tools", "docs"):
             (self.work / name).symlink_to(ROOT / name)
         (self.folder / "where").write_text(str(self.work))
-        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        search = f"{self.folder / 'bin'}:{os.environ['PATH']}"
         self.env = clean_environment(
             HOME=self.home,
-            PATH=path,
+            PATH=search,
             TANDEM_LISTEN=f"127.0.0.1:{self.ports['8080']}",
             TANDEM_ENGINE__THREADS=1,  # several pages run at once
         )

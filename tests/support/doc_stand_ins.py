@@ -326,7 +326,9 @@ def tickets(shell: Shell) -> None:
     _, key = shell.run("tandem keys add app --tenant shop 2> /dev/null")
     server(shell)
     for number in range(5):
-        body = {"messages": [{"role": "user", "content": f"Where is my parcel {number}?"}]}
+        body: dict[str, Any] = {
+            "messages": [{"role": "user", "content": f"Where is my parcel {number}?"}]
+        }
         body |= {"model": "auto", "max_tokens": 20, "tandem": {"cost_of_error": 1000000}}
         post(shell, "/v1/chat/completions", body, key.strip())
 

@@ -100,7 +100,7 @@ export function Shell({ views, view, rest, session, onSignOut }: Props) {
               <li key={one.id}>
                 <a href={hrefOf(one.id)} aria-current={one.id === view.id ? 'page' : undefined}>
                   <one.icon size={18} />
-                  {t(one.title)}
+                  <span>{t(one.title)}</span>
                 </a>
               </li>
             ))}

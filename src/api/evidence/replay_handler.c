@@ -1,12 +1,10 @@
-/* POST /tandem/v1/replay {"since_wall_ms", "route", "policies": [{"confidence_min" (g3), "early_min"
- * (g2), "p_local_under" (g0), "weights": {"latency", "privacy", "cost"}}]}: what the exchanges of
- * the ledger would have come to under other thresholds of a route, each policy for itself. No model
- * runs (replay.h). What a policy leaves out stays as it is.
- *
- *   {"object": "replay", "exchanges", "skipped", "before": {"cost_usd", "ms", "share_local",
- *    "right"}, "after": [the same, with "right_before" (of those of which both are known),
- *    "right_known", "start_changed", "refused"]}
- *
+/* POST /tandem/v1/replay {"since_wall_ms", "route", "policies": [{"confidence_min" (g3),
+ * "early_min" (g2), "p_local_under" (g0), "weights": {"latency", "privacy", "cost"}}]}: what the
+ * exchanges of the ledger would have come to under other thresholds of a route, each policy for
+ * itself. No model runs (replay.h). What a policy leaves out stays as it is.
+ *    {"object": "replay", "exchanges", "skipped", "before": {"cost_usd", "ms", "share_local",
+ *     "right"}, "after": [the same, with "right_before" (of those of which both are known),
+ *     "right_known", "start_changed", "refused"]}
  * All numbers are means of an exchange. It reads the ledger in the background. */
 #include "api/evidence/handlers.h"
 #include "api/evidence/replay.h"

@@ -113,11 +113,11 @@ static const struct config_key models_keys[] = {
          "two tiers are skewed whose models say something else in surely more than this share of "
          "the answers that shadows compared, until it is under 0.8 of it")},
     {"skewed", CONFIG_KEY_CHOICE, AT(models.skewed), "keep", .choices = skew_policies,
-     .help =
-         HELP("what follows. warn: it is said; keep: a conversation does not go back from the upper "
-              "of such two tiers to the lower; part: nor the other way, and skewed_local_share")},
+     .help = HELP("what follows. warn: it is said; keep: a conversation does not go back from the "
+                  "upper of such two tiers to the lower; part: nor the other way, and "
+                  "skewed_local_share")},
     {"skewed_local_share", CONFIG_KEY_NUMBER, AT(models.skewed_local_share), "0.5", 0, 1,
-     .help = HELP(
-         "with skewed: part, the share of new conversations that still start on the device")},
+     .help =
+         HELP("with skewed: part, the share of new conversations that still start on the device")},
 };
 const struct config_section keys_models = KEYS_MAP(models_keys);

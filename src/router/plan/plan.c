@@ -11,7 +11,6 @@
 #include "base/assertion.h"
 #include "base/key_terms.h"
 #include "base/names.h"
-#include "base/shortage.h"
 #include "base/str.h"
 #include "privacy/scan/privacy.h"
 #include "router/plan/critical_use.h"
@@ -432,48 +431,6 @@ bool tier_is_available(const struct question *q, size_t tier)
         if (availability[i].removes(q, tier, why))
             return false;
     return true;
-}
-
-static const char no_words[] = "no memory for the reason";
-
-static bool lies_within(const struct plan *plan, const char *text)
-{
-    return (uintptr_t)text - (uintptr_t)plan->words < sizeof plan->words;
-}
-
-static const char *keep_words(struct plan *plan, const char *text)
-{
-    size_t size = strlen(text) + 1;
-    bool fits = size <= sizeof plan->words - plan->word_bytes;
-    char *kept = fits ? plan->words + plan->word_bytes : malloc(size);
-    if (!kept) {
-        shortage_note();
-        return no_words;
-    }
-    plan->word_bytes += fits ? size : 0;
-    return memcpy(kept, text, size);
-}
-
-void plan_add_reason(struct plan *plan, enum reason_code code, const char *tier, const char *format,
-                     ...)
-{
-    if (plan->reason_count == REASONS_MAX)
-        return;
-    char text[REASON_TEXT_BYTES];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    const char *kept = keep_words(plan, text);
-    plan->reasons[plan->reason_count++] = (struct reason){.code = code, .tier = tier, .text = kept};
-}
-
-void plan_deinit(struct plan *plan)
-{
-    for (size_t i = 0; i < plan->reason_count; i++)
-        if (!lies_within(plan, plan->reasons[i].text) && plan->reasons[i].text != no_words)
-            free((void *)(uintptr_t)plan->reasons[i].text);
-    plan->reason_count = 0;
 }
 
 static bool prune(const struct question *q, size_t tier, const struct constraint *constraints,

@@ -6,7 +6,7 @@ import { bytes, number } from '../../ui/format'
 import { DataClassName } from '../../ui/data-class'
 import { Table, type Column } from '../../ui/page'
 import { PlaceBadge } from '../../ui/place'
-import { kindName, purposeName } from './words'
+import { kindName, purposeName } from '../../ui/egress-words'
 
 function Replaced({ kinds }: { kinds: Record<string, number> }) {
   const rows = Object.entries(kinds)

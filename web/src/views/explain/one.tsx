@@ -16,7 +16,8 @@ import { clockTime } from '../../ui/time'
 import { Left } from './left'
 import { Rungs } from './rungs'
 import { TimeLine } from './timeline'
-import { decidedBy, kindName } from './words'
+import { kindName } from '../../ui/egress-words'
+import { decidedBy } from './words'
 
 export function Part({ title, hint, children }: PartProps) {
   return (

@@ -11,7 +11,7 @@ import { percent } from '../../ui/format'
 import { Empty, Table } from '../../ui/page'
 import { placeClass, placeName } from '../../ui/place'
 import { CLASS_NAMES } from '../../ui/data-class'
-import { kindName } from './kinds'
+import { kindName } from '../../ui/egress-words'
 
 const WAIT_MS = 250 // after the last key
 

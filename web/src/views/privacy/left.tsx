@@ -14,7 +14,7 @@ import { Empty, Figures, Loading, Table, type Column } from '../../ui/page'
 import { PlaceBadge } from '../../ui/place'
 import { CLASS_NAMES } from '../../ui/data-class'
 import { ClassBadge } from './check'
-import { kindName } from './kinds'
+import { kindName, purposeName } from '../../ui/egress-words'
 
 const EVERY_MS = 60000 // each time the whole record is checked
 const DAY_S = 86400
@@ -32,22 +32,6 @@ const SINCE: [string, TextName][] = [
   ['30', 'lastMonth'],
   ['all', 'allTime'],
 ]
-const PURPOSES: Record<string, TextName> = {
-  attempt: 'purposeAttempt',
-  retry: 'purposeRetry',
-  hedge: 'purposeHedge',
-  shadow: 'purposeShadow',
-  verification: 'purposeVerification',
-  health_check: 'purposeHealth',
-  continuation: 'purposeContinuation',
-  document: 'purposeDocument',
-}
-
-const purposeName = (purpose: string) => {
-  const name = PURPOSES[purpose]
-  return name ? t(name) : purpose
-}
-
 function ProofCard({ proof }: { proof: Proof }) {
   return (
     <section class={`card proof ${proof.sound ? 'sound' : 'broken'}`} aria-label={t('proof')}>

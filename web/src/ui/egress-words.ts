@@ -1,8 +1,8 @@
-// What kinds of private data are called. The rest of them, such as national numbers, are shown by
-// their own names, and rules of the operator by theirs.
-import { t, type TextName } from '../../texts'
+// What kinds of private data are called, and what something left the device for. The rest of them, such as
+// national numbers, are shown by their own names, and rules of the operator by theirs.
+import { t, type TextName } from '../texts'
 
-const NAMES: Record<string, TextName> = {
+const KINDS: Record<string, TextName> = {
   EMAIL_ADDRESS: 'kindEmail',
   PHONE_NUMBER: 'kindPhone',
   CREDIT_CARD: 'kindCard',
@@ -33,9 +33,25 @@ const NAMES: Record<string, TextName> = {
 }
 
 export function kindName(type: string): string {
-  const name = NAMES[type]
+  const name = KINDS[type]
   if (name) return t(name)
   if (!/^[A-Z0-9_]+$/.test(type)) return type // of a rule of the operator's
   const [first = '', ...rest] = type.split('_')
   return [first, ...rest.map((word) => word.toLowerCase())].join(' ')
+}
+
+const PURPOSES: Record<string, TextName> = {
+  attempt: 'purposeAttempt',
+  retry: 'purposeRetry',
+  hedge: 'purposeHedge',
+  shadow: 'purposeShadow',
+  verification: 'purposeVerification',
+  health_check: 'purposeHealth',
+  continuation: 'purposeContinuation',
+  document: 'purposeDocument',
+}
+
+export function purposeName(purpose: string): string {
+  const name = PURPOSES[purpose]
+  return name ? t(name) : purpose
 }
