@@ -350,11 +350,13 @@ TD_MUST_CHECK enum td_status ledger_reader_report(struct ledger_reader *reader,
                                                   uint64_t since_wall_ms, struct json **out,
                                                   struct td_error *err);
 /* Sums by one property. **returns new** (json_free):
- *    {by, since_wall_ms (0 = of the first exchange), exchanges, device, cost_usd,
- *     all_cloud_cost_usd, shadow_cost_usd, saving_usd (all of them together), slot_ms, others (not in a group),
- *     groups: [{name (null: none; a day of UTC as YYYY-MM-DD), exchanges, device (answered there),
- *               failed, degraded, tokens, cost_usd, all_cloud_cost_usd (of whole answers), total_ms
- *               (mean, or null), trend: [exchanges in each of LEDGER_TREND slots]}]}
+ *
+ *   {by, since_wall_ms (0 = of the first exchange), exchanges, device, cost_usd,
+ *    all_cloud_cost_usd, shadow_cost_usd, saving_usd (all of them together), slot_ms, others (not
+ *    in a group), groups: [{name (null: none; a day of UTC as YYYY-MM-DD), exchanges, device
+ *    (answered there), failed, degraded, tokens, cost_usd, all_cloud_cost_usd (of whole answers),
+ *    total_ms (mean, or null), trend: [exchanges in each of LEDGER_TREND slots]}]}
+ *
  * The hundred largest groups, the largest first; of days the newest 400, in their order. */
 enum ledger_by {
     LEDGER_BY_APP,

@@ -166,5 +166,78 @@ def test_the_weights_choose_by_pointer_and_by_keyboard() -> None:
     cloud.close()
 
 
+TOOL = {"type": "function", "function": {"name": "look_up", "parameters": {"type": "object"}}}
+ARGUMENTS = '{"text": "<img src=x onerror=alert(1)>", "n": [1, 2]}'
+WRONG_TOOLS = (
+    ("[{]", "This is no JSON:"),
+    ("{}", "This has to be a list"),
+    ("[1]", 'Tool 1: it has to be { "type": "function"'),
+    (json.dumps([{"type": "function", "function": {"name": "a b"}}]), "Tool 1: its name has to be"),
+    (json.dumps([TOOL, TOOL]), "Tool 2: there is a tool look_up already."),
+    (
+        json.dumps([{"type": "function", "function": {"name": "f", "parameters": 1}}]),
+        "a JSON schema",
+    ),
+)
+
+
+@case
+def test_a_tool_is_offered_called_and_answered() -> None:
+    cloud, tandem = with_cloud(Script(text=ARGUMENTS, echo_tool=True, finish="tool_calls"))
+    with tandem, open_page(tandem.url) as page:
+        page.get_by_label("Mode", exact=True).select_option("only-cloud")
+        box = page.get_by_label("Tools", exact=True)
+        for text, why in WRONG_TOOLS:
+            box.fill(text)
+            page.locator(".tools-field .wrong").get_by_text(why).wait_for()
+        accessible(page)
+        ask(page, "Look it up.")
+        page.get_by_text("There is no answer: Tool 1: the parameters of f").wait_for()
+        equal(len(cloud.calls()), 0)
+        box.fill(json.dumps([TOOL]))
+        page.get_by_text("Tools that will be offered: 1").wait_for()
+        page.get_by_role("button", name="Answer again").click()
+        page.get_by_role("region", name="Call 1 of look_up").wait_for()
+        card = last_answer(page)
+        equal(json.loads(cloud.calls()[-1]["body"])["tools"], [TOOL])
+        pretty = json.dumps(json.loads(ARGUMENTS), indent=2)
+        equal(card.locator(".call pre").inner_text(), pretty)
+        equal(page.locator(".call img").count(), 0)
+        accessible(page)
+        go_on = page.get_by_role("button", name="Give it back and go on")
+        assert go_on.is_disabled()
+        cloud.script = Script(text="It is <b>found</b>.")
+        page.get_by_label("What it gives back").fill("<i>42</i>")
+        go_on.click()
+        page.get_by_text("It is <b>found</b>.").wait_for()
+        last_answer(page)
+        call, result = last_messages(cloud)[-2:]
+        equal((result["role"], result["content"]), ("tool", "<i>42</i>"))
+        equal(result["tool_call_id"], call["tool_calls"][0]["id"])
+        equal(json.loads(call["tool_calls"][0]["function"]["arguments"]), json.loads(ARGUMENTS))
+        page.get_by_role("article", name="Given back by the tool").get_by_text(
+            "<i>42</i>"
+        ).wait_for()
+        assert "tool_call_id" in code_of(page, "curl")
+        accessible(page)
+    cloud.close()
+
+
+@case
+def test_a_call_without_a_result_is_not_sent_again() -> None:
+    cloud, tandem = with_cloud(Script(text=ARGUMENTS, echo_tool=True, finish="tool_calls"))
+    with tandem, open_page(tandem.url) as page:
+        page.get_by_label("Mode", exact=True).select_option("only-cloud")
+        page.get_by_role("button", name="Put in an example").click()
+        ask(page, "And the weather?")
+        page.get_by_role("region", name="Call 1 of get_weather").wait_for()
+        last_answer(page)
+        cloud.script = Script(text="Never mind.")
+        ask(page, "Leave it.")
+        page.get_by_text("Never mind.").wait_for()
+        equal([one["role"] for one in last_messages(cloud)], ["user", "user"])
+    cloud.close()
+
+
 if __name__ == "__main__":
     browser.run_with_browser(WHY_NOT, main)

@@ -91,22 +91,41 @@ export type ContentPart =
   | { type: 'text'; text: string }
   | { type: 'image_url'; image_url: { url: string } }
 
+export interface ToolCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
 export interface ChatMessage {
-  role: 'system' | 'user' | 'assistant'
-  content: string | ContentPart[]
+  role: 'system' | 'user' | 'assistant' | 'tool'
+  content: string | ContentPart[] | null
+  tool_calls?: ToolCall[]
+  tool_call_id?: string
 }
 
 export interface ChatRequest {
   model: string
   messages: ChatMessage[]
+  tools?: unknown[]
   stream: true
   stream_options: { include_usage: true }
   tandem: Record<string, unknown>
 }
 
+/** A piece of a call: its arguments come bit by bit. */
+export interface ToolCallPiece {
+  index?: number
+  id?: string
+  function?: { name?: string; arguments?: string }
+}
+
 export interface ChatChunk {
   model?: string
-  choices: { delta?: { content?: string | null }; finish_reason?: string | null }[]
+  choices: {
+    delta?: { content?: string | null; tool_calls?: ToolCallPiece[] | null }
+    finish_reason?: string | null
+  }[]
   usage?: Usage | null
   tandem?: TandemNote
   error?: { message: string; code?: string | null }

@@ -139,6 +139,23 @@ export const de: Texts = {
   weightsHint: 'Den Punkt ziehen. Von den Stufen, die antworten dürfen, beginnt die danach günstigste.',
   weightsNone: 'Wie der Server es hat',
 
+  tools: 'Werkzeuge',
+  toolsHint: 'Funktionen, um deren Aufruf das Modell bitten darf, als JSON-Liste',
+  toolsExample: 'Ein Beispiel einsetzen',
+  toolsFine: 'Werkzeuge, die angeboten werden: {count}',
+  toolsNoJson: 'Das ist kein JSON: {why}',
+  toolsNoList: 'Das muss eine Liste sein, [ ... ], mit höchstens {count} Werkzeugen.',
+  toolWrong: 'Werkzeug {number}: {why}',
+  toolNoFunction: 'Es muss { "type": "function", "function": { ... } } sein.',
+  toolNoName: 'Der Name muss aus 1 bis 64 Buchstaben, Ziffern, _ oder - bestehen.',
+  toolTwice: 'Ein Werkzeug {name} gibt es schon.',
+  toolNoSchema: 'Die Parameter von {name} müssen ein JSON-Schema sein, { ... }.',
+  toolCall: 'Aufruf {number} von {name}',
+  toolArguments: 'Argumente',
+  toolResult: 'Was es zurückgibt',
+  toolGiveBack: 'Zurückgeben und weiter',
+  toolGiven: 'Vom Werkzeug zurückgegeben',
+
   // --- Live ---
   live: 'Live',
   liveText: 'Was jetzt geschieht: wer antwortet, wie schnell, was es kostet und was es spart.',

@@ -138,6 +138,23 @@ export const en = {
   weightsHint: 'Drag the point. Among the tiers that may answer, the cheapest by these begins.',
   weightsNone: 'As the server has it',
 
+  tools: 'Tools',
+  toolsHint: 'Functions that the model may ask you to call, as a JSON list',
+  toolsExample: 'Put in an example',
+  toolsFine: 'Tools that will be offered: {count}',
+  toolsNoJson: 'This is no JSON: {why}',
+  toolsNoList: 'This has to be a list, [ ... ], of at most {count} tools.',
+  toolWrong: 'Tool {number}: {why}',
+  toolNoFunction: 'it has to be { "type": "function", "function": { ... } }.',
+  toolNoName: 'its name has to be 1 to 64 letters, digits, _ or -.',
+  toolTwice: 'there is a tool {name} already.',
+  toolNoSchema: 'the parameters of {name} have to be a JSON schema, { ... }.',
+  toolCall: 'Call {number} of {name}',
+  toolArguments: 'Arguments',
+  toolResult: 'What it gives back',
+  toolGiveBack: 'Give it back and go on',
+  toolGiven: 'Given back by the tool',
+
   // --- Live ---
   live: 'Live',
   liveText: 'What happens now: who answers, how fast, what it costs and what it saves.',

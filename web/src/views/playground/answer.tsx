@@ -6,6 +6,7 @@ import { Markdown } from '../../ui/markdown'
 import { placeClass } from '../../ui/place'
 import { isRunning, type Answer } from './conversation'
 import { Facts, Origin } from './facts'
+import { ToolCalls } from './tool-calls'
 
 /** How far the check of an answer is that may still change. */
 function CheckBadge({ answer }: { answer: Answer }) {
@@ -64,10 +65,11 @@ function Before({ text }: { text: string }) {
 interface Props {
   answer: Answer
   onAgain: (() => void) | null // null: it is not the last one
+  onResults: ((texts: string[]) => void) | null // the same
 }
 
 /** What can be done with an answer. */
-function Deeds({ answer, onAgain }: Props) {
+function Deeds({ answer, onAgain }: Omit<Props, 'onResults'>) {
   return (
     <span class="deeds">
       {answer.text && <CopyButton text={() => answer.text} />}
@@ -86,7 +88,7 @@ function Deeds({ answer, onAgain }: Props) {
   )
 }
 
-export function AnswerCard({ answer, onAgain }: Props) {
+export function AnswerCard({ answer, onAgain, onResults }: Props) {
   const { note, state, replaced } = answer
   const provisional = note?.verification?.state === 'provisional'
   const classes = ['answer', placeClass(note?.place), provisional ? 'provisional' : '']
@@ -115,6 +117,9 @@ export function AnswerCard({ answer, onAgain }: Props) {
         <div class="said" dir="auto">
           <Markdown text={answer.text} />
         </div>
+      )}
+      {answer.calls.length > 0 && (
+        <ToolCalls calls={answer.calls} onResults={state === 'done' ? onResults : null} />
       )}
       {replaced && replaced.before !== answer.text && <Before text={replaced.before} />}
       {state === 'failed' && (

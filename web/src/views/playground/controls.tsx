@@ -5,8 +5,9 @@ import type { DataClass, Mode, Model } from '../../api/types'
 import { t, type TextName } from '../../texts'
 import { Field, Select } from '../../ui/field'
 import { CLASS_NAMES } from '../../ui/data-class'
-import type { Settings } from './request'
 import { WeightsField } from '../../ui/weights'
+import type { Settings } from './request'
+import { checkTools } from './tools'
 
 const MODES: [Mode, TextName][] = [
   ['auto', 'modeAuto'],
@@ -15,6 +16,20 @@ const MODES: [Mode, TextName][] = [
   ['prefer-cloud', 'modePreferCloud'],
   ['only-cloud', 'modeOnlyCloud'],
 ]
+const TOOLS_EXAMPLE = `[
+  {
+    "type": "function",
+    "function": {
+      "name": "get_weather",
+      "description": "The weather of a city",
+      "parameters": {
+        "type": "object",
+        "properties": { "city": { "type": "string" } },
+        "required": ["city"]
+      }
+    }
+  }
+]`
 const DEADLINES_S = [1, 2, 5, 10, 30]
 
 interface Props {
@@ -93,7 +108,37 @@ export function Controls({ settings, models, onChange, onClose }: Props) {
           />
         )}
       </Field>
+      <ToolsField value={settings.tools} onChange={(tools) => set({ tools })} />
     </aside>
+  )
+}
+
+function ToolsField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const { tools, wrong } = checkTools(value)
+  return (
+    <div class="tools-field">
+      <Field name={t('tools')} hint={t('toolsHint')}>
+        {(id) => (
+          <textarea
+            id={id}
+            class="input"
+            rows={6}
+            spellcheck={false}
+            aria-invalid={wrong !== ''}
+            value={value}
+            onInput={(event) => onChange(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <p class={wrong ? 'wrong' : 'hint'} role="status">
+        {wrong || (tools.length > 0 && t('toolsFine', { count: tools.length }))}
+      </p>
+      {!value && (
+        <button type="button" class="button" onClick={() => onChange(TOOLS_EXAMPLE)}>
+          {t('toolsExample')}
+        </button>
+      )}
+    </div>
   )
 }
 

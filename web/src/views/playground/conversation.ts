@@ -1,7 +1,8 @@
 // A conversation as plain data. Nothing of it is stored: it ends with the page.
 import type { ApiError } from '../../api/client'
-import type { ChatChunk, ChatMessage, Place, TandemNote, Usage } from '../../api/types'
+import type { ChatChunk, ChatMessage, Place, TandemNote, ToolCall, Usage } from '../../api/types'
 import { contentOf, type Attachment } from './attachments'
+import { takeCall } from './tools'
 
 export interface Question {
   role: 'user'
@@ -10,10 +11,18 @@ export interface Question {
   files: Attachment[]
 }
 
+/** What the tools gave back that the answer before asked for: one text for each of its calls. */
+export interface Results {
+  role: 'tool'
+  id: number
+  texts: string[]
+}
+
 export interface Answer {
   role: 'assistant'
   id: number
   text: string
+  calls: ToolCall[]
   state: 'waiting' | 'streaming' | 'done' | 'stopped' | 'failed'
   note: TandemNote | null
   model: string
@@ -26,7 +35,7 @@ export interface Answer {
   lastAt: number | null
 }
 
-export type Turn = Question | Answer
+export type Turn = Question | Results | Answer
 
 let lastId = 0
 export const newId = () => ++lastId
@@ -38,10 +47,13 @@ export const question = (text: string, files: Attachment[] = []): Question => ({
   files,
 })
 
+export const results = (texts: string[]): Results => ({ role: 'tool', id: newId(), texts })
+
 export const answer = (): Answer => ({
   role: 'assistant',
   id: newId(),
   text: '',
+  calls: [],
   state: 'waiting',
   note: null,
   model: '',
@@ -61,13 +73,24 @@ export function messagesOf(turns: Turn[], system: string): ChatMessage[] {
   const before: ChatMessage[] = system.trim() ? [{ role: 'system', content: system.trim() }] : []
   return [
     ...before,
-    ...turns
-      .filter((turn) => turn.role === 'user' || turn.text)
-      .map((turn): ChatMessage => ({
-        role: turn.role,
-        content: turn.role === 'user' ? contentOf(turn.text, turn.files) : turn.text,
-      })),
+    ...turns.flatMap((turn, at) => messagesOfTurn(turn, turns[at - 1], turns[at + 1])),
   ]
+}
+
+/** Calls that nobody answered are left out: providers refuse a call without a result. */
+function messagesOfTurn(turn: Turn, before?: Turn, after?: Turn): ChatMessage[] {
+  if (turn.role === 'user') return [{ role: 'user', content: contentOf(turn.text, turn.files) }]
+  if (turn.role === 'tool') {
+    const calls = before?.role === 'assistant' ? before.calls : []
+    return calls.map((call, at) => ({
+      role: 'tool',
+      tool_call_id: call.id,
+      content: turn.texts[at] ?? '',
+    }))
+  }
+  if (turn.calls.length && after?.role === 'tool')
+    return [{ role: 'assistant', content: turn.text || null, tool_calls: turn.calls }]
+  return turn.text ? [{ role: 'assistant', content: turn.text }] : []
 }
 
 const isOver = (state: string | undefined) =>
@@ -91,8 +114,10 @@ export function take(into: Answer, chunk: ChatChunk): void {
   }
   for (const choice of chunk.choices) {
     const piece = choice.delta?.content
-    if (!piece) continue
-    into.text += piece
+    const calls = choice.delta?.tool_calls
+    if (!piece && !calls?.length) continue
+    into.text += piece ?? ''
+    for (const call of calls ?? []) into.calls = takeCall(into.calls, call)
     into.state = 'streaming'
     into.lastAt = performance.now()
     into.firstAt ??= into.lastAt
@@ -103,4 +128,5 @@ function correct(into: Answer, from: number, tier: string, place: Place): void {
   const chars = Array.from(into.text)
   into.replaced = { from, before: into.replaced?.before ?? into.text, tier, place }
   into.text = chars.slice(0, from).join('')
+  into.calls = [] // they come after the text
 }

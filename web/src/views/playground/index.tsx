@@ -15,6 +15,7 @@ import './playground.css'
 import { QuestionCard } from './question'
 import { requestOf, usualSettings } from './request'
 import { Start } from './start'
+import { ResultsCard } from './tool-calls'
 import { useConversation } from './use-conversation'
 
 function useServer() {
@@ -56,10 +57,14 @@ export default function Playground() {
     follow()
     talk.ask(text, files)
   }
+  const giveBack = (texts: string[]) => {
+    follow()
+    talk.giveBack(texts)
+  }
   const sees = capabilities?.tiers.some((tier) => tier.up && tier.can.includes('image')) ?? false
   /** Of the last question, or of one that could be asked. */
   const lastRequest = () => {
-    const at = talk.turns.findLastIndex((turn) => turn.role === 'user')
+    const at = talk.turns.findLastIndex((turn) => turn.role !== 'assistant')
     const turns = at < 0 ? [question(t('trySum'))] : talk.turns.slice(0, at + 1)
     return requestOf(messagesOf(turns, settings.system), settings)
   }
@@ -77,10 +82,13 @@ export default function Playground() {
             {talk.turns.map((turn, at) =>
               turn.role === 'user' ? (
                 <QuestionCard key={turn.id} turn={turn} onEdit={(text) => talk.askAgain(turn.id, text)} />
+              ) : turn.role === 'tool' ? (
+                <ResultsCard key={turn.id} turn={turn} />
               ) : (
                 <AnswerCard
                   key={turn.id}
                   answer={turn}
+                  onResults={at === talk.turns.length - 1 ? giveBack : null}
                   onAgain={at === talk.turns.length - 1 ? () => talk.askAgain(talk.turns[at - 1]!.id) : null}
                 />
               ),

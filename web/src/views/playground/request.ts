@@ -2,6 +2,7 @@
 // command.
 import type { ChatMessage, ChatRequest, DataClass, Mode } from '../../api/types'
 import type { Weights } from '../../ui/weights'
+import { checkTools } from './tools'
 
 export interface Settings {
   model: string
@@ -10,6 +11,7 @@ export interface Settings {
   deadlineS: number // 0 = none
   weights: Weights | null // null: the server's
   system: string
+  tools: string // JSON, as it was typed
 }
 
 export const PATH = '/v1/chat/completions'
@@ -21,6 +23,7 @@ export const usualSettings: Settings = {
   deadlineS: 0,
   weights: null,
   system: '',
+  tools: '',
 }
 
 export function requestOf(messages: ChatMessage[], settings: Settings): ChatRequest {
@@ -29,9 +32,11 @@ export function requestOf(messages: ChatMessage[], settings: Settings): ChatRequ
   if (settings.dataClass) tandem['data_class'] = settings.dataClass
   if (settings.deadlineS) tandem['slo_ms'] = settings.deadlineS * 1000
   if (settings.weights) tandem['weights'] = settings.weights
+  const { tools } = checkTools(settings.tools)
   return {
     model: settings.model,
     messages,
+    ...(tools.length ? { tools } : {}),
     stream: true,
     stream_options: { include_usage: true },
     tandem,

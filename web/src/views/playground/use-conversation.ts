@@ -4,8 +4,18 @@ import { send } from '../../api/client'
 import { jsonEvents } from '../../api/sse'
 import type { ChatChunk } from '../../api/types'
 import type { Attachment } from './attachments'
-import { answer, isRunning, messagesOf, question, take, type Answer, type Turn } from './conversation'
+import {
+  answer,
+  isRunning,
+  messagesOf,
+  question,
+  results,
+  take,
+  type Answer,
+  type Turn,
+} from './conversation'
 import { PATH, requestOf, type Settings } from './request'
+import { checkTools } from './tools'
 
 export interface Conversation {
   turns: Turn[]
@@ -13,12 +23,16 @@ export interface Conversation {
   ask: (text: string, files?: Attachment[]) => void
   /** Asks the question with this id anew, with another text or the same. */
   askAgain: (id: number, text?: string) => void
+  /** Gives back what the tools of the last answer found. */
+  giveBack: (texts: string[]) => void
   stop: () => void
   clear: () => void
 }
 
 async function run(into: Answer, turns: Turn[], settings: Settings, options: RunOptions) {
   try {
+    const { wrong } = checkTools(settings.tools)
+    if (wrong) throw new Error(wrong)
     const body = requestOf(messagesOf(turns, settings.system), settings)
     const response = await send(PATH, { body, signal: options.signal })
     for await (const chunk of jsonEvents<ChatChunk>(response)) {
@@ -68,8 +82,11 @@ export function useConversation(settings: Settings): Conversation {
     askAgain: (id, text) => {
       const at = turns.findIndex((turn) => turn.id === id)
       const old = turns[at]
-      if (old?.role === 'user') start([...turns.slice(0, at), text ? question(text, old.files) : old])
+      if (!old || old.role === 'assistant') return
+      const asked = text && old.role === 'user' ? question(text, old.files) : old
+      start([...turns.slice(0, at), asked])
     },
+    giveBack: (texts) => start([...turns, results(texts)]),
     stop,
     clear: () => {
       stop()
