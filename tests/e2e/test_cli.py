@@ -494,8 +494,8 @@ def test_chat_answers_every_line_of_its_input():
 @case
 def test_the_stripped_program_grows_no_further():
     """The goal of 3 MB is missed by 110 kB since two hybrid architectures and what the console asks
-    for came (docs/figures.md); this holds what is reached. Without the console's files, which a build
-    without Node leaves out; they have a limit of their own."""
+    for came (docs/figures.md); this holds what is reached. Without the console's files, which a
+    build without Node leaves out; they have a limit of their own."""
     with tempfile.NamedTemporaryFile() as stripped:
         subprocess.run(
             ["strip", "-o", stripped.name, str((ROOT / "build" / "tandem").resolve())], check=True

@@ -3,12 +3,13 @@ import { language } from '../texts'
 
 export function money(usd: number): string {
   const small = usd !== 0 && Math.abs(usd) < 0.01
+  const cents = usd === 0 || Math.abs(usd) >= 10_000 ? 0 : 2
   return new Intl.NumberFormat(language(), {
     style: 'currency',
     currency: 'USD',
     ...(small
       ? { maximumSignificantDigits: 2, maximumFractionDigits: 9 }
-      : { maximumFractionDigits: usd === 0 ? 0 : 2, minimumFractionDigits: usd === 0 ? 0 : 2 }),
+      : { maximumFractionDigits: cents, minimumFractionDigits: cents }),
   }).format(usd)
 }
 
