@@ -188,13 +188,21 @@ static inline void put_scales(struct maker *maker, const char *part, uint64_t co
     builder_tensor(builder, name, 0, 1, 7.0f, NULL); /* nobody reads it */
 }
 
+/* Convolutions, and most tables of a state-space layer, are no matrices that inputs go through. */
+static inline bool multiplies(const char *part)
+{
+    if (strncmp(part, "ssm_", 4) == 0)
+        return strcmp(part, "ssm_in") == 0 || strcmp(part, "ssm_out") == 0;
+    return strcmp(part, "shortconv.conv") != 0;
+}
+
 static inline void put_matrix(struct maker *maker, const char *part, uint64_t rows, uint64_t cols)
 {
     char name[64];
     snprintf(name, sizeof name, "blk.%u.%s.weight", maker->layer, part);
     if (dropped(maker->spec, name))
         return;
-    bool scaled = maker->spec->shrink > 0 && strcmp(part, "shortconv.conv") != 0;
+    bool scaled = maker->spec->shrink > 0 && multiplies(part);
     builder_tensor(maker->builder, name, rows, cols, scaled ? 0.4f * maker->spec->shrink : 0.4f,
                    &maker->rng);
     if (scaled)
