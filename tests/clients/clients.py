@@ -4,6 +4,7 @@ There are two places. `light` are the packages of package.json and requirements.
 test` installs. `frameworks` (frameworks/: 500 MB) are fetched only by `make bench-clients`. Every
 version is pinned with its hash. The agents are in test_agents.py."""
 
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -11,7 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -117,6 +118,14 @@ def ran(command: list, **options) -> bool:
     return done.returncode == 0
 
 
+@contextlib.contextmanager
+def alone(pins: Path) -> Iterator[None]:
+    """Several suites may come at once: one of them installs what the file pins."""
+    with pins.open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def install_python(place: str = "light", install: bool = True) -> None:
     """An environment with the pinned packages, made once for each state of the list."""
     pinned = FOLDERS[place] / "requirements.txt"
@@ -127,8 +136,7 @@ def install_python(place: str = "light", install: bool = True) -> None:
         return
     if not install:
         raise Missing(f"{pinned.relative_to(ROOT)} is not installed")
-    with environment.with_suffix(".lock").open("w") as lock:  # several suites may come at once
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone(pinned):
         if not mark.exists() or mark.read_text() != digest:
             make_environment(place, pinned)
             mark.write_text(digest)
@@ -158,9 +166,12 @@ def install_node(folder: Path = HERE, install: bool = True) -> None:
         raise Missing(f"{lock.relative_to(ROOT)} is not installed")
     if not shutil.which("npm"):
         raise Missing("no npm")
-    if not ran(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder):
-        raise Missing(f"{lock.relative_to(ROOT)} cannot be installed: no registry answers")
-    mark.write_text(digest)
+    with alone(lock):
+        if mark.exists() and mark.read_text() == digest:
+            return
+        if not ran(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder):
+            raise Missing(f"{lock.relative_to(ROOT)} cannot be installed: no registry answers")
+        mark.write_text(digest)
 
 
 def always(name: str) -> dict:
