@@ -6,12 +6,11 @@
  *    "unsigned_rows", "unwritten_rows", "key"}}
  *
  * A record may have a million lines, so it is read in the background. */
+#include "api/evidence/background_reply.h"
 #include "api/evidence/egress_report.h"
 #include "api/evidence/handlers.h"
-#include "api/http/call.h"
 #include "api/http/query.h"
 #include "api/http/reply.h"
-#include "base/background.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "ledger/egress_verify.h"
@@ -23,24 +22,10 @@
 
 /* What the thread works on. */
 struct work {
+    struct background_reply reply; /* first */
     const char *path;
     uint64_t since_wall_ms;
-    struct json *value;
-    enum td_status status;
-    struct td_error err;
 };
-
-struct egress_call {
-    struct api_call base; /* first */
-    struct http_request *http;
-    struct background_task *task;
-};
-
-static void call_free(struct egress_call *call)
-{
-    api_call_end(&call->base);
-    free(call);
-}
 
 /* --- the thread --- */
 
@@ -56,90 +41,36 @@ static struct json *newest_json(struct egress_report *report)
 static void work_run(void *ctx)
 {
     struct work *work = ctx;
+    struct background_reply *reply = &work->reply;
     struct stat info;
     struct egress_report report = {0};
     struct egress_verdict verdict;
     bool there = work->path && stat(work->path, &info) == 0;
     if (there)
-        work->status = egress_verify(work->path, NULL, &verdict, &work->err);
+        reply->status = egress_verify(work->path, NULL, &verdict, &reply->err);
     /* What is damaged has no sums that mean anything. */
-    if (there && work->status == TD_OK && verdict.sound)
-        work->status = egress_report_read(work->path, work->since_wall_ms, &report, &work->err);
-    if (work->status == TD_OK) {
-        work->value = egress_report_json(&report);
-        json_put(work->value, "object", json_new_cstr("egress"));
-        json_put(work->value, "state", json_new_cstr(there ? "kept" : work->path ? "none" : "off"));
-        json_put(work->value, "newest", newest_json(&report));
-        json_put(work->value, "proof", there ? egress_proof_json(&verdict) : json_new_null());
+    if (there && reply->status == TD_OK && verdict.sound)
+        reply->status = egress_report_read(work->path, work->since_wall_ms, &report, &reply->err);
+    if (reply->status == TD_OK) {
+        reply->value = egress_report_json(&report);
+        json_put(reply->value, "object", json_new_cstr("egress"));
+        json_put(reply->value, "state",
+                 json_new_cstr(there        ? "kept"
+                               : work->path ? "none"
+                                            : "off"));
+        json_put(reply->value, "newest", newest_json(&report));
+        json_put(reply->value, "proof", there ? egress_proof_json(&verdict) : json_new_null());
     }
     egress_report_deinit(&report);
 }
 
 static void work_free(void *ctx)
 {
-    json_free(((struct work *)ctx)->value);
+    json_free(((struct work *)ctx)->reply.value);
     free(ctx);
 }
 
 /* --- the loop --- */
-
-static void work_done(void *ctx, void *owner)
-{
-    struct work *work = ctx;
-    struct egress_call *call = owner;
-    struct api *api = call->base.api;
-    if (work->status == TD_OK)
-        api_reply_value(api, call->http, work->value, REPLY_BYTES_MAX);
-    else
-        api_reply_status(api, call->http, work->status, &work->err, NULL);
-    work->value = NULL;
-    call_free(call);
-}
-
-static void call_gone(void *ctx)
-{
-    struct egress_call *call = ctx;
-    background_cancel(call->task);
-    call_free(call);
-}
-
-static void call_stop(struct api_call *base)
-{
-    struct egress_call *call = (struct egress_call *)base;
-    struct fault fault;
-    background_cancel(call->task);
-    fault_stopping(&fault);
-    api_reply_fault(base->api, call->http, &fault);
-    call_free(call);
-}
-
-static enum td_status begin(struct api *api, struct http_request *request, uint64_t since,
-                            struct td_error *err)
-{
-    struct egress_call *call = calloc(1, sizeof *call);
-    struct work *work = calloc(1, sizeof *work);
-    enum td_status status = TD_NO_MEMORY;
-    if (call && work) {
-        call->http = request;
-        work->path = api->host->egress_path;
-        work->since_wall_ms = since * 1000;
-        const struct background_work background = {.run = work_run,
-                                                   .done = work_done,
-                                                   .free_ctx = work_free,
-                                                   .ctx = work,
-                                                   .owner = call,
-                                                   .loop = api->loop};
-        status = background_submit(api->host->background, &background, &call->task, err);
-    }
-    if (status != TD_OK) {
-        free(call);
-        free(work);
-        return status;
-    }
-    api_call_begin(api, &call->base, call_stop, false);
-    http_request_on_gone(request, call_gone, call);
-    return TD_OK;
-}
 
 void egress_handle(struct api *api, struct http_request *request, const char *rest)
 {
@@ -152,7 +83,17 @@ void egress_handle(struct api *api, struct http_request *request, const char *re
         api_reply_fault(api, request, &fault);
         return;
     }
-    enum td_status status = begin(api, request, since, &err);
-    if (status != TD_OK)
+    struct work *work = calloc(1, sizeof *work);
+    enum td_status status = TD_NO_MEMORY;
+    if (work) {
+        work->reply = (struct background_reply){
+            .run = work_run, .free = work_free, .bytes_max = REPLY_BYTES_MAX};
+        work->path = api->host->egress_path;
+        work->since_wall_ms = since * 1000;
+        status = background_reply_begin(api, request, &work->reply, &err);
+    }
+    if (status != TD_OK) {
+        free(work);
         api_reply_status(api, request, status, &err, NULL);
+    }
 }

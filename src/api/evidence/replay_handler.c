@@ -6,11 +6,10 @@
  *     "right"}, "after": [the same, with "right_before" (of those of which both are known),
  *     "right_known", "start_changed", "refused"]}
  * All numbers are means of an exchange. It reads the ledger in the background. */
+#include "api/evidence/background_reply.h"
 #include "api/evidence/handlers.h"
 #include "api/evidence/replay.h"
-#include "api/http/call.h"
 #include "api/http/reply.h"
-#include "base/background.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -40,6 +39,7 @@ struct tried {
 };
 
 struct work {
+    struct background_reply reply; /* first */
     const struct api_host *host;
     struct exchange_services *services;
     uint64_t since_wall_ms;
@@ -48,15 +48,6 @@ struct work {
     size_t count;
     struct sums before;
     uint64_t exchanges, skipped;
-    struct json *value;
-    enum td_status status;
-    struct td_error err;
-};
-
-struct replay_call {
-    struct api_call base; /* first */
-    struct http_request *http;
-    struct background_task *task;
 };
 
 /* --- the request --- */
@@ -270,17 +261,20 @@ static struct json *result_json(const struct work *work)
 static void work_run(void *ctx)
 {
     struct work *work = ctx;
+    struct background_reply *reply = &work->reply;
     struct ledger_reader *reader = NULL;
-    work->status = ledger_reader_open(work->host->ledger_path, &reader, &work->err);
-    if (work->status == TD_OK)
-        work->status = ledger_reader_history(reader, work->since_wall_ms, learn, work, &work->err);
-    if (work->status == TD_OK) {
+    reply->status = ledger_reader_open(work->host->ledger_path, &reader, &reply->err);
+    if (reply->status == TD_OK)
+        reply->status =
+            ledger_reader_history(reader, work->since_wall_ms, learn, work, &reply->err);
+    if (reply->status == TD_OK) {
         share_learnt(work);
-        work->status = ledger_reader_history(reader, work->since_wall_ms, decide, work, &work->err);
+        reply->status =
+            ledger_reader_history(reader, work->since_wall_ms, decide, work, &reply->err);
     }
     ledger_reader_close(reader);
-    if (work->status == TD_OK)
-        work->value = result_json(work);
+    if (reply->status == TD_OK)
+        reply->value = result_json(work);
 }
 
 static void work_free(void *ctx)
@@ -294,70 +288,11 @@ static void work_free(void *ctx)
     }
     if (work->services)
         work->host->release(work->host->ctx, work->services);
-    json_free(work->value);
+    json_free(work->reply.value);
     free(work);
 }
 
 /* --- the loop --- */
-
-static void call_free(struct replay_call *call)
-{
-    api_call_end(&call->base);
-    free(call);
-}
-
-static void work_done(void *ctx, void *owner)
-{
-    struct work *work = ctx;
-    struct replay_call *call = owner;
-    if (work->status == TD_OK)
-        api_reply_value(call->base.api, call->http, work->value, REPLY_BYTES_MAX);
-    else
-        api_reply_status(call->base.api, call->http, work->status, &work->err, "since_wall_ms");
-    work->value = NULL;
-    call_free(call);
-}
-
-static void call_gone(void *ctx)
-{
-    struct replay_call *call = ctx;
-    background_cancel(call->task);
-    call_free(call);
-}
-
-static void call_stop(struct api_call *base)
-{
-    struct replay_call *call = (struct replay_call *)base;
-    struct fault fault;
-    background_cancel(call->task);
-    fault_stopping(&fault);
-    api_reply_fault(base->api, call->http, &fault);
-    call_free(call);
-}
-
-/* **takes** work when it succeeds. */
-static enum td_status begin(struct api *api, struct http_request *request, struct work *work,
-                            struct td_error *err)
-{
-    struct replay_call *call = calloc(1, sizeof *call);
-    enum td_status status = TD_NO_MEMORY;
-    const struct background_work background = {.run = work_run,
-                                               .done = work_done,
-                                               .free_ctx = work_free,
-                                               .ctx = work,
-                                               .owner = call,
-                                               .loop = api->loop};
-    if (call)
-        status = background_submit(api->host->background, &background, &call->task, err);
-    if (status != TD_OK) {
-        free(call);
-        return status;
-    }
-    call->http = request;
-    api_call_begin(api, &call->base, call_stop, false);
-    http_request_on_gone(request, call_gone, call);
-    return TD_OK;
-}
 
 void replay_handle(struct api *api, struct http_request *request, const char *rest)
 {
@@ -374,8 +309,12 @@ void replay_handle(struct api *api, struct http_request *request, const char *re
     if (status == TD_OK) {
         work->host = api->host;
         work->services = api->host->acquire(api->host->ctx);
+        work->reply = (struct background_reply){.run = work_run,
+                                                .free = work_free,
+                                                .param = "since_wall_ms",
+                                                .bytes_max = REPLY_BYTES_MAX};
         if (read_body(work, body, &fault))
-            status = begin(api, request, work, &err);
+            status = background_reply_begin(api, request, &work->reply, &err);
     } else if (work && err.status == TD_INVALID) {
         fault_invalid_json(&fault, &err);
     }
