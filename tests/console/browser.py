@@ -126,3 +126,22 @@ def last_answer(page: "Page") -> Any:
     card = page.get_by_role("article", name="Answer").last
     card.and_(page.locator('[aria-busy="false"]')).wait_for()
     return card
+
+
+def accessible(page: "Page") -> None:
+    """axe finds nothing in what is shown now."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def fits(page: "Page") -> None:
+    """Nothing in the view is wider than it, from left to right and from right to left. The view
+    scrolls in itself, so the document is never too wide."""
+    for direction in ("rtl", "ltr"):
+        page.evaluate(f"document.documentElement.dir = '{direction}'")
+        wide = page.evaluate(
+            "(main => main.scrollWidth - main.clientWidth)(document.querySelector('main'))"
+        )
+        assert wide == 0, (page.viewport_size, direction, wide)

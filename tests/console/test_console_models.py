@@ -9,7 +9,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import browser
-from browser import DESKTOP, PHONE, open_page
+from browser import DESKTOP, PHONE, accessible, fits, open_page
 
 WHY_NOT = browser.use_environment()
 
@@ -122,8 +122,6 @@ def test_comparisons_and_ramps_are_shown_and_begin_again() -> None:
 
 @case
 def test_axe_finds_nothing_to_mend_and_it_fits_a_phone() -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
     with Tandem() as tandem:
         judge(tandem, 20)
         for scheme, size in (("light", DESKTOP), ("dark", PHONE)):
@@ -131,10 +129,8 @@ def test_axe_finds_nothing_to_mend_and_it_fits_a_phone() -> None:
                 options: dict[str, Any] = {"color_scheme": scheme, "viewport": size}
                 with open_page(tandem.url, path=at(rest), **options) as page:
                     page.get_by_text(text).first.wait_for(state="attached")
-                    found = Axe().run(page)
-                    equal(found.violations_count, 0, f"{scheme} {rest}: {found.generate_report()}")
-                    wide = "document.documentElement.scrollWidth <= innerWidth"
-                    assert page.evaluate(wide), (rest, size)
+                    accessible(page)
+                    fits(page)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import browser
-from browser import PHONE, ask, last_answer, open_page
+from browser import PHONE, accessible, ask, last_answer, open_page
 
 WHY_NOT = browser.use_environment()
 
-from axe_playwright_python.sync_playwright import Axe
 from scene import KEYED, KEYS, tier_of, with_cloud
 
 from check import case, equal, main
@@ -24,11 +23,6 @@ from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, edge_first
 
 ODD = "it's \"odd\": $HOME `id` \\n 'quoted' \u00fc\u4f60\U0001f600 </pre>\nsecond line"
-
-
-def accessible(page: Any) -> None:
-    found = Axe().run(page).response["violations"]
-    assert not found, [(one["id"], one["nodes"][0]["html"]) for one in found]
 
 
 def code_of(page: Any, kind: str) -> str:

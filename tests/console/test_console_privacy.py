@@ -7,7 +7,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import browser
-from browser import DESKTOP, PHONE, open_page
+from browser import DESKTOP, PHONE, accessible, fits, open_page
 
 WHY_NOT = browser.use_environment()
 
@@ -141,8 +141,6 @@ def test_texts_that_attack_do_nothing() -> None:
 
 @case
 def test_axe_finds_nothing_to_mend_and_it_fits_a_phone() -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
     cloud, tandem = with_cloud(more=MASKED)
     with tandem:
         tandem.chat(MAIL, {"x-tandem-mode": "prefer-cloud"})
@@ -159,10 +157,8 @@ def test_axe_finds_nothing_to_mend_and_it_fits_a_phone() -> None:
                     if rest == "/forget":
                         page.get_by_label("Name of the user").fill("anna")
                         page.get_by_role("button", name="Forget…").click()
-                    found = Axe().run(page)
-                    equal(found.violations_count, 0, f"{scheme} {rest}: {found.generate_report()}")
-                    wide = "document.documentElement.scrollWidth <= innerWidth"
-                    assert page.evaluate(wide), (rest, size)
+                    accessible(page)
+                    fits(page)
     cloud.close()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import browser
-from browser import DESKTOP, PHONE, open_page
+from browser import DESKTOP, PHONE, accessible, fits, open_page
 
 WHY_NOT = browser.use_environment()
 
@@ -109,8 +109,6 @@ def test_without_traffic_it_says_how_to_get_some() -> None:
 
 @case
 def test_axe_finds_nothing_to_mend_and_it_fits_a_phone() -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
     cloud, tandem = with_cloud()
     with tandem:
         traffic(tandem)
@@ -119,10 +117,8 @@ def test_axe_finds_nothing_to_mend_and_it_fits_a_phone() -> None:
                 page.get_by_text("What would stay").wait_for()
                 page.get_by_label(KEEP, exact=True).fill("0.8")
                 page.locator(".export pre").wait_for()
-                found = Axe().run(page)
-                equal(found.violations_count, 0, f"{scheme}: {found.generate_report()}")
-                wide = "document.documentElement.scrollWidth <= innerWidth"
-                assert page.evaluate(wide), size
+                accessible(page)
+                fits(page)
     cloud.close()
 
 
