@@ -183,5 +183,5 @@ const char *catalog_day(const struct catalog *catalog)
 
 double catalog_days(const struct catalog *catalog, uint64_t now_ms)
 {
-    return now_ms > catalog->checked_ms ? (double)(now_ms - catalog->checked_ms) / 86400000.0 : 0;
+    return now_ms > catalog->checked_ms ? (double)((now_ms - catalog->checked_ms) / 86400000u) : 0;
 }

@@ -38,6 +38,6 @@ const struct catalog_model *catalog_find(const struct catalog *catalog, const ch
 struct error_suggestion catalog_suggest(const struct catalog *catalog, const char *name);
 
 const char *catalog_day(const struct catalog *catalog);              /* "2026-11-28" */
-double catalog_days(const struct catalog *catalog, uint64_t now_ms); /* since then; at least 0 */
+double catalog_days(const struct catalog *catalog, uint64_t now_ms); /* whole ones since then */
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define DAY_MS 86400000.0
+#define DAY_MS 86400000u
 
 bool model_day_parse(struct td_str text, uint64_t *wall_ms)
 {
@@ -61,7 +61,7 @@ bool model_age_read(const char *path, uint64_t now_ms, char day[static MODEL_DAY
     if (!of_manifest(path, &made_ms) && !of_metadata(path, &made_ms))
         made_ms = file.st_mtim.tv_sec > 0 ? (uint64_t)file.st_mtim.tv_sec * 1000 : 0;
     write_day(made_ms, day);
-    *days = now_ms > made_ms ? (double)(now_ms - made_ms) / DAY_MS : 0;
+    *days = now_ms > made_ms ? (double)((now_ms - made_ms) / DAY_MS) : 0;
     return true;
 }
 

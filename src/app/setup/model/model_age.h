@@ -15,7 +15,7 @@ struct ledger_reader;
 bool model_day_parse(struct td_str text, uint64_t *wall_ms);
 
 /* The day on which a model's file was made: by its manifest or its metadata
- * (tandem.source.converted), else by the file's time. *days since then, at least 0. False: there is
+ * (tandem.source.converted), else by the file's time. *days: whole ones since then. False: there is
  * no such file. */
 bool model_age_read(const char *path, uint64_t now_ms, char day[static MODEL_DAY_BYTES],
                     double *days);
