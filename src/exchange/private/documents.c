@@ -5,14 +5,13 @@
 
 /* A question is rarely longer; the paragraph of a contract often is. */
 #define QUESTION_BYTES_MAX 600
-#define DOCUMENT_END STR("</document>")
 
 struct finding {
     struct documents *out;
     struct buf *left;
     size_t bytes_min;
     bool last; /* of the messages */
-    bool open; /* a document has begun in an earlier part of the message */
+    bool open; /* the text begins within a document */
 };
 
 static uint64_t characters_of(struct td_str text)
@@ -81,79 +80,110 @@ static void read_untagged(struct finding *f, struct td_str text)
         leave(f, text);
 }
 
-/* The next tag <document ...> from `at` on, and the offset behind it; SIZE_MAX: none. */
-static size_t find_tag(struct td_str text, size_t at, size_t *behind)
+struct tag {
+    size_t at, behind; /* from its '<' to behind its '>' */
+    bool end;
+};
+
+/* The next <document ...> or </document> from `from` on, in letters of any case; false: none. */
+static bool find_tag(struct td_str text, size_t from, struct tag *out)
 {
-    for (; (at = str_find(text, STR("<document"), at)) != SIZE_MAX; at++) {
-        size_t after = at + STR("<document").len;
-        if (after >= text.len || (text.data[after] != '>' && !ascii_is_space(text.data[after])))
+    for (size_t at = from; (at = str_find(text, STR("<"), at)) != SIZE_MAX; at++) {
+        size_t name = at + 1 + (at + 1 < text.len && text.data[at + 1] == '/');
+        size_t after = name + STR("document").len;
+        if (after >= text.len || !str_equal_nocase(str_slice(text, name, after), STR("document")) ||
+            (text.data[after] != '>' && !ascii_is_space(text.data[after])))
             continue;
         size_t close = str_find(text, STR(">"), after);
-        *behind = close == SIZE_MAX ? text.len : close + 1;
-        return close == SIZE_MAX ? SIZE_MAX : at; /* no later one has a '>', either */
+        *out = (struct tag){.at = at, .behind = close + 1, .end = name > at + 1};
+        return close != SIZE_MAX; /* no later one has a '>', either */
     }
-    return SIZE_MAX;
+    return false;
 }
 
-/* Where the document ends whose text begins at `at`; SIZE_MAX: not in this text. Tags may stand in
- * it, too, and what might be its own text must not leave: it ends with as many ends as beginnings,
- * and further ends before the next beginning are of it. */
-static size_t document_end(struct td_str text, size_t at)
+/* The end of the document whose text begins at `at`; false: not in this text. Tags may stand in it,
+ * too, and what might be its own text must not leave: it ends with as many ends as beginnings, and
+ * further ends before the next beginning are of it. */
+static bool find_end(struct td_str text, size_t at, struct tag *out)
 {
-    size_t end = SIZE_MAX, behind = 0, depth = 1;
-    size_t open = find_tag(text, at, &behind), close = str_find(text, DOCUMENT_END, at);
-    while (close != SIZE_MAX && (open > close || end == SIZE_MAX)) {
-        if (open < close) {
-            depth++;
-            open = find_tag(text, behind, &behind);
-            continue;
-        }
-        depth -= depth > 0;
-        end = depth == 0 ? close : end;
-        close = str_find(text, DOCUMENT_END, close + DOCUMENT_END.len);
+    struct tag tag;
+    bool found = false;
+    for (size_t depth = 1; find_tag(text, at, &tag) && (tag.end || !found); at = tag.behind) {
+        depth = !tag.end ? depth + 1 : depth > 0 ? depth - 1 : 0;
+        if (depth == 0)
+            *out = tag;
+        found = found || depth == 0;
     }
-    return end;
+    return found;
 }
 
 /* Takes what belongs to the document that is open, up to its end. Gives the offset behind that. */
 static size_t take_open(struct finding *f, struct td_str text, size_t begin)
 {
-    size_t end = document_end(text, begin);
-    struct td_str body = str_trim(str_slice(text, begin, end == SIZE_MAX ? text.len : end));
+    struct tag end;
+    bool ends = find_end(text, begin, &end);
+    struct td_str body = str_trim(str_slice(text, begin, ends ? end.at : text.len));
     if (!f->open || body.len > 0)
         take(f, body);
-    f->open = end == SIZE_MAX;
-    return f->open ? text.len : end + DOCUMENT_END.len;
+    f->open = !ends;
+    return ends ? end.behind : text.len;
 }
 
-/* One without an end goes on to the end of the message: nothing of it may pass for the user's. */
 static void read_text(struct finding *f, struct td_str text)
 {
-    size_t from = f->open ? take_open(f, text, 0) : 0, at, begin = 0;
-    while ((at = find_tag(text, from, &begin)) != SIZE_MAX) {
-        read_untagged(f, str_slice(text, from, at));
-        from = take_open(f, text, begin);
+    size_t from = f->open ? take_open(f, text, 0) : 0;
+    struct tag tag;
+    while (find_tag(text, from, &tag)) {
+        read_untagged(f, str_slice(text, from, tag.at));
+        from = take_open(f, text, tag.behind);
     }
     if (from < text.len)
         read_untagged(f, str_slice(text, from, text.len));
+}
+
+/* The texts of a message: its content, or the parts of it. */
+static size_t texts_of(const struct td_request *request, size_t message, const struct td_str **out)
+{
+    const struct request_parts *parts = request->parts ? &request->parts[message] : NULL;
+    bool whole = !parts || parts->count == 0;
+    *out = whole ? &request->messages[message].content : parts->texts;
+    return whole ? 1 : parts->count;
+}
+
+/* Of the messages from `from` to before `to`, the first that has a tag, where that tag is an end:
+ * what stands before it is a document's, though its beginning is in an earlier message or was lost.
+ * SIZE_MAX: there is none, and a document without an end goes on to the end of its message. */
+static size_t ending_message(const struct td_request *request, size_t from, size_t to)
+{
+    const struct td_str *texts;
+    struct tag tag;
+    for (size_t i = from; i < to; i++) {
+        size_t count = texts_of(request, i, &texts);
+        for (size_t t = 0; t < count; t++)
+            if (find_tag(texts[t], 0, &tag))
+                return tag.end ? i : SIZE_MAX;
+    }
+    return SIZE_MAX;
 }
 
 void documents_find(const struct td_request *request, size_t bytes_min, struct documents *out,
                     struct buf *left, size_t *ends)
 {
     struct finding f = {.out = out, .left = left, .bytes_min = bytes_min};
+    const struct td_str *texts;
+    size_t ending = SIZE_MAX;
     *out = (struct documents){0};
     for (size_t i = 0; i < request->message_count; i++) {
-        const struct request_parts *parts = request->parts ? &request->parts[i] : NULL;
+        size_t count = texts_of(request, i, &texts);
         f.last = i + 1 == request->message_count;
-        f.open = false;
-        for (size_t p = 0; parts && p < parts->count; p++) {
-            if (p > 0)
+        if (!f.open || ending == SIZE_MAX || i > ending) /* else that message is still to come */
+            ending = ending_message(request, i, f.open ? request->message_count : i + 1);
+        f.open = ending != SIZE_MAX;
+        for (size_t t = 0; t < count; t++) {
+            if (t > 0)
                 buf_append_char(left, '\n');
-            read_text(&f, parts->texts[p]);
+            read_text(&f, texts[t]);
         }
-        if (!parts || parts->count == 0)
-            read_text(&f, request->messages[i].content);
         ends[i] = left->len;
     }
 }

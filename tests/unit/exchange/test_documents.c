@@ -81,10 +81,64 @@ static void test_what_is_split_over_parts_of_a_message_stays(void)
     CHECK(strstr(left.data, " Which?") && found.asked && found.count == 3);
 }
 
+static void test_tags_are_read_in_letters_of_any_case(void)
+{
+    CHECK(strcmp(left_of("Why? <DOCUMENT>a</Document >b"),
+                 "Why? [document 1: chunks 1 to 1, 1 characters]b") == 0);
+    CHECK(strcmp(left_of("Why? <Document\nid=1>a</documents>b</dOCUMENT\n>"),
+                 "Why? [document 1: chunks 1 to 1, 14 characters]") == 0);
+}
+
+static void test_what_stands_before_an_end_alone_stays(void)
+{
+    CHECK(strcmp(left_of("pin 1234</document> Which?"),
+                 "[document 1: chunks 1 to 1, 8 characters] Which?") == 0);
+    CHECK(strcmp(left_of("a</document>b</document><document>c</document>d"),
+                 "[document 1: chunks 1 to 1, 13 characters]"
+                 "[document 2: chunks 2 to 2, 1 characters]d") == 0);
+    CHECK(strcmp(left_of("</document>Which?"), "Which?") == 0 && found.count == 0);
+}
+
+static void test_what_is_cut_over_messages_stays(void)
+{
+    const struct td_message messages[] = {
+        {TD_ROLE_USER, STR("Read: <document>pin")}, {TD_ROLE_ASSISTANT, STR("1234")},
+        {TD_ROLE_USER, STR("5</document>Which?")},  {TD_ROLE_USER, STR("<document>6")},
+        {TD_ROLE_USER, STR("no part of it")},
+    };
+    const struct td_request request = {.messages = messages, .message_count = 5};
+    size_t ends[5];
+    buf_deinit(&left);
+    buf_init(&left, 1 << 24);
+    documents_find(&request, 40, &found, &left, ends);
+    buf_append_char(&left, '\0');
+    CHECK(found.count == 4 && !strpbrk(left.data, "569") && !strstr(left.data, "pin"));
+    CHECK(strstr(left.data, "Which?") && strstr(left.data, "no part of it"));
+    CHECK(str_equal(found.texts[1], STR("1234")) && str_equal(found.texts[3], STR("6")));
+}
+
+/* One that is open is not looked for an end of in each message anew. */
+static void test_a_document_over_many_messages_is_read_at_once(void)
+{
+    enum { COUNT = 100000 };
+    static struct td_message messages[COUNT];
+    static size_t ends[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        messages[i] = (struct td_message){TD_ROLE_USER, STR("a < b < c")};
+    messages[0].content = STR("<document>");
+    messages[COUNT - 1].content = STR("</document>Why?");
+    const struct td_request request = {.messages = messages, .message_count = COUNT};
+    buf_deinit(&left);
+    buf_init(&left, 1 << 24);
+    documents_find(&request, 40, &found, &left, ends);
+    CHECK(found.too_many && !memchr(left.data, '<', left.len) && found.asked);
+}
+
 /* Ends and beginnings without end cost no more than their length. */
 static void test_a_million_tags_are_read_at_once(void)
 {
-    static const char *const tags[] = {"<document>", "</document>", "<document ", "<document"};
+    static const char *const tags[] = {"<document>", "</document>", "<document ", "<document",
+                                       "</document"};
     struct buf text;
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
         buf_init(&text, 1 << 24);
@@ -262,6 +316,10 @@ int main(void)
     RUN(test_a_long_text_leaves_a_mark_and_the_users_words_stay);
     RUN(test_what_is_marked_stays_whatever_its_length);
     RUN(test_what_is_split_over_parts_of_a_message_stays);
+    RUN(test_tags_are_read_in_letters_of_any_case);
+    RUN(test_what_stands_before_an_end_alone_stays);
+    RUN(test_what_is_cut_over_messages_stays);
+    RUN(test_a_document_over_many_messages_is_read_at_once);
     RUN(test_a_million_tags_are_read_at_once);
     RUN(test_jobs_are_read_strictly_and_all_else_is_an_answer);
     RUN(test_the_passage_with_the_rarest_words_is_found);
