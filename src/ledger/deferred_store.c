@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "ledger/deferred_texts.h"
 #include "ledger/small_database.h"
 
 #include <limits.h>
@@ -17,6 +18,10 @@
 #define CLOSED_S_MAX 86400 /* that may pass by the wall clock while the store is closed */
 #define SWEEP_ROWS "500"
 #define EVERYBODY "*" /* in tally: no owner has this name */
+/* Where nodes share the queue. A node that asks a question says so again each second. */
+#define HOLD_S "20"
+#define THIS_NODE "current_setting('tandem.node')"
+#define NOW "extract(epoch FROM now())::BIGINT"
 
 /* States 0 and 1 wait or run. headers, body and answer are sealed; body and headers are empty once
  * the question has ended. expires_age and ended_age are of the queue's clock. */
@@ -52,6 +57,7 @@ struct deferred_store {
     pthread_mutex_t lock;
     struct db *db;
     char path[PATH_MAX];
+    bool shared; /* by nodes, whose tables are those of src/cluster/schema/ */
     struct deferred_limits limits;
     uint8_t key[KEYED_KEY_BYTES];
     const struct clock *clock;
@@ -97,8 +103,25 @@ static enum td_status run_locked(struct deferred_store *store, struct db_stateme
     return small_database_run(store->db, store->path, statement, err);
 }
 
+static int64_t number_locked(struct deferred_store *store, const char *sql, int64_t otherwise)
+{
+    return small_database_number(small_database_prepare(store->db, sql, ""), otherwise);
+}
+
+/* What nodes share has the time of its database; between two looks at it that of this node. */
+static void read_shared_age_locked(struct deferred_store *store)
+{
+    int64_t otherwise = store->age_s ? age_s(store) : wall_s(store);
+    store->age_s = number_locked(store, "SELECT " NOW, otherwise);
+    store->opened_ms = clock_monotonic_ms(store->clock);
+}
+
 static enum td_status save_age_locked(struct deferred_store *store, struct td_error *err)
 {
+    if (store->shared) {
+        read_shared_age_locked(store);
+        return TD_OK;
+    }
     return run_locked(store,
                       small_database_prepare(store->db, "UPDATE age SET age_s = ?1, wall_s = ?2",
                                              "ii", age_s(store), wall_s(store)),
@@ -108,10 +131,8 @@ static enum td_status save_age_locked(struct deferred_store *store, struct td_er
 static void read_age(struct deferred_store *store)
 {
     store->opened_ms = clock_monotonic_ms(store->clock);
-    store->age_s =
-        small_database_number(small_database_prepare(store->db, "SELECT age_s FROM age", ""), 0);
-    int64_t saved =
-        small_database_number(small_database_prepare(store->db, "SELECT wall_s FROM age", ""), 0);
+    store->age_s = number_locked(store, "SELECT age_s FROM age", 0);
+    int64_t saved = number_locked(store, "SELECT wall_s FROM age", 0);
     int64_t closed = saved > 0 ? wall_s(store) - saved : 0;
     store->age_s += closed < 0 ? 0 : closed > CLOSED_S_MAX ? CLOSED_S_MAX : closed;
 }
@@ -120,11 +141,22 @@ static void read_age(struct deferred_store *store)
 
 enum td_status deferred_store_recover(struct deferred_store *store, struct td_error *err)
 {
+    const char *sql = store->shared
+                          ? "UPDATE deferred SET state = 0 WHERE state = 1 AND holder = " THIS_NODE
+                          : "UPDATE deferred SET state = 0 WHERE state = 1";
     pthread_mutex_lock(&store->lock);
-    enum td_status status = run_locked(
-        store, db_prepare(store->db, "UPDATE deferred SET state = 0 WHERE state = 1"), err);
+    enum td_status status = run_locked(store, db_prepare(store->db, sql), err);
     pthread_mutex_unlock(&store->lock);
     return status;
+}
+
+/* Those of a node that does not say any more that it asks them. */
+static void recover_lapsed_locked(struct deferred_store *store)
+{
+    (void)!run_locked(store,
+                      db_prepare(store->db, "UPDATE deferred SET state = 0 WHERE state = 1"
+                                            " AND held_until_s < " NOW),
+                      NULL);
 }
 
 static void count_locked(struct deferred_store *store)
@@ -133,6 +165,20 @@ static void count_locked(struct deferred_store *store)
         small_database_prepare(store->db, "SELECT waiting FROM tally WHERE owner = ?1", "t",
                                EVERYBODY),
         0);
+}
+
+/* What ran here when this process ended before waits again. A database that is away is no reason
+ * not to start: what it has of this node's waits again when nobody says that it runs. */
+static enum td_status begin(struct deferred_store *store, struct td_error *err)
+{
+    if (store->shared) {
+        read_shared_age_locked(store);
+        (void)!deferred_store_recover(store, NULL);
+        return TD_OK;
+    }
+    read_age(store);
+    enum td_status status = deferred_store_recover(store, err);
+    return status == TD_OK ? save_age_locked(store, err) : status;
 }
 
 enum td_status deferred_store_open(const char *path, const struct deferred_limits *limits,
@@ -150,16 +196,13 @@ enum td_status deferred_store_open(const char *path, const struct deferred_limit
     store->clock = clock;
     memcpy(store->key, key, sizeof store->key);
     enum td_status status = path_format(store->path, sizeof store->path, err, "%s", path);
-    if (status == TD_OK)
+    store->shared = db_driver_of(path) != NULL;
+    if (status == TD_OK && !store->shared)
         status = path_make_parents(store->path, 0700, err);
     if (status == TD_OK)
         status = small_database_open(path, schema, SCHEMA_VERSION, &store->db, err);
-    if (status == TD_OK) {
-        read_age(store);
-        status = deferred_store_recover(store, err);
-    }
     if (status == TD_OK)
-        status = save_age_locked(store, err);
+        status = begin(store, err);
     if (status != TD_OK) {
         deferred_store_close(store);
         return status;
@@ -179,6 +222,11 @@ void deferred_store_close(struct deferred_store *store)
     crypto_wipe(store->key, sizeof store->key);
     pthread_mutex_destroy(&store->lock);
     free(store);
+}
+
+bool deferred_store_is_shared(const struct deferred_store *store)
+{
+    return store->shared;
 }
 
 uint64_t deferred_store_waiting(struct deferred_store *store)
@@ -240,7 +288,7 @@ static bool find_locked(struct deferred_store *store, const char *owner, struct 
     return first_locked(store,
                         small_database_prepare(store->db,
                                                "SELECT " COLUMNS " FROM deferred WHERE id = ?1"
-                                               " AND (?2 IS NULL OR owner = ?2)",
+                                               " AND (CAST(?2 AS TEXT) IS NULL OR owner = ?2)",
                                                "st", id, owner),
                         out);
 }
@@ -264,10 +312,11 @@ bool deferred_store_list(struct deferred_store *store, const char *owner, enum d
     struct db_statement *row =
         known ? small_database_prepare(store->db,
                                        "SELECT " COLUMNS " FROM deferred WHERE seq < ?1"
-                                       " AND (?2 IS NULL OR owner = ?2) AND (?3 = ?4 OR state = ?3)"
-                                       " ORDER BY seq DESC LIMIT ?5",
-                                       "itiii", one.seq, owner, (int64_t)state,
-                                       (int64_t)DEFERRED_STATE_COUNT, (int64_t)page->limit + 1)
+                                       " AND (CAST(?2 AS TEXT) IS NULL OR owner = ?2)"
+                                       " AND (?3 < 0 OR state = ?3) ORDER BY seq DESC LIMIT ?4",
+                                       "itii", one.seq, owner,
+                                       state == DEFERRED_STATE_COUNT ? -1 : (int64_t)state,
+                                       (int64_t)page->limit + 1)
               : NULL;
     bool ok = row != NULL;
     while (row && db_step(row) == DB_ROW) {
@@ -277,53 +326,6 @@ bool deferred_store_list(struct deferred_store *store, const char *owner, enum d
     db_end(row);
     pthread_mutex_unlock(&store->lock);
     return ok;
-}
-
-/* --- sealed texts --- */
-
-/* A text of one row is no other row's, nor another column's. */
-static struct td_str label_of(const char *id, const char *column, char out[static 80])
-{
-    snprintf(out, 80, "deferred %s %s", column, id);
-    return str_from(out);
-}
-
-static enum td_status seal(const struct deferred_store *store, const char *id, const char *column,
-                           struct td_str text, struct buf *out, struct td_error *err)
-{
-    char label[80];
-    buf_init(out, text.len + 64);
-    return keyed_seal(store->key, label_of(id, column, label), text, out, err);
-}
-
-static enum td_status open_sealed(const struct deferred_store *store, const char *id,
-                                  const char *column, struct td_str sealed, struct buf *out,
-                                  struct td_error *err)
-{
-    char label[80];
-    struct buf text;
-    if (sealed.len == 0)
-        return TD_OK;
-    buf_init(&text, sealed.len);
-    enum td_status status = keyed_open(store->key, label_of(id, column, label), sealed, &text, err);
-    if (status == TD_OK)
-        buf_append_str(out, buf_view(&text));
-    if (text.data)
-        crypto_wipe(text.data, text.len);
-    buf_deinit(&text);
-    return status == TD_OK && out->failed ? TD_NO_MEMORY : status;
-}
-
-/* Users are found by a mark, not by their name. */
-static void mark_user(const struct deferred_store *store, const char *user,
-                      char out[static 2 * KEYED_MAC_BYTES + 1])
-{
-    uint8_t mac[KEYED_MAC_BYTES];
-    out[0] = '\0';
-    if (!user)
-        return;
-    keyed_mac(store->key, user, strlen(user), mac);
-    crypto_hex(mac, sizeof mac, out);
 }
 
 /* --- in --- */
@@ -359,10 +361,10 @@ static enum td_status insert_locked(struct deferred_store *store,
                                     const struct buf *headers, const struct buf *body,
                                     struct deferred *out, struct td_error *err)
 {
-    char user[2 * KEYED_MAC_BYTES + 1];
+    char user[DEFERRED_MARK_BYTES];
     int64_t expires_s = question->expires_s ? question->expires_s : store->limits.expires_s;
     uint64_t bytes = headers->len + body->len;
-    mark_user(store, question->user, user);
+    deferred_mark_user(store->key, question->user, user);
     enum td_status status = check_room_locked(store, question->owner, bytes, err);
     if (status == TD_OK)
         status = run_locked(
@@ -394,15 +396,16 @@ enum td_status deferred_store_add(struct deferred_store *store,
                                   const struct deferred_question *question, struct deferred *out,
                                   struct td_error *err)
 {
+    const struct deferred_seal seal = {store->key, out->id, store->shared};
     struct buf headers = {0}, body = {0};
     enum td_status status = new_id(out->id, err);
     if (status == TD_OK && strlen(question->path) >= DEFERRED_PATH_BYTES)
         status = error_set(err, TD_LIMIT, "a deferred question's path has at most %d bytes",
                            DEFERRED_PATH_BYTES - 1);
     if (status == TD_OK)
-        status = seal(store, out->id, "headers", question->headers, &headers, err);
+        status = deferred_seal(&seal, "headers", question->headers, &headers, err);
     if (status == TD_OK)
-        status = seal(store, out->id, "body", question->body, &body, err);
+        status = deferred_seal(&seal, "body", question->body, &body, err);
     pthread_mutex_lock(&store->lock);
     if (status == TD_OK)
         status = insert_locked(store, question, &headers, &body, out, err);
@@ -418,12 +421,19 @@ enum td_status deferred_store_add(struct deferred_store *store,
 /* What is left of one that has ended without an answer; ?2 and ?3 are when. */
 #define END_ROW " headers = '', body = '', answer = '', bytes = 0, ended_s = ?2, ended_age = ?3"
 
+/* What another node asks for an owner is not this one's: answers come in the order of questions. */
+#define NOBODY_ASKS \
+    " AND NOT EXISTS (SELECT 1 FROM deferred AS other WHERE state = 1 AND other.owner = d.owner)"
+
 bool deferred_store_next_owner(struct deferred_store *store, const char *after,
                                char out[static STORED_OWNER_BYTES])
 {
+    static const char sql[] = "SELECT min(owner) FROM deferred WHERE state = 0 AND owner > ?1";
+    static const char shared_sql[] =
+        "SELECT min(owner) FROM deferred AS d WHERE state = 0 AND owner > ?1" NOBODY_ASKS;
     pthread_mutex_lock(&store->lock);
-    struct db_statement *row = small_database_prepare(
-        store->db, "SELECT min(owner) FROM deferred WHERE state = 0 AND owner > ?1", "t", after);
+    struct db_statement *row =
+        small_database_prepare(store->db, store->shared ? shared_sql : sql, "t", after);
     bool found = row && db_step(row) == DB_ROW && !db_is_null(row, 0);
     if (found)
         read_text(row, 0, out, STORED_OWNER_BYTES);
@@ -432,23 +442,48 @@ bool deferred_store_next_owner(struct deferred_store *store, const char *after,
     return found;
 }
 
+/* TD_NOT_FOUND: another node was quicker, with this question or with another of its owner, of which
+ * the database lets one run. */
+static enum td_status hold_locked(struct deferred_store *store, const struct deferred *one,
+                                  struct td_error *err)
+{
+    static const char sql[] = "UPDATE deferred SET state = 1, tries = tries + 1 WHERE id = ?1";
+    static const char shared_sql[] =
+        "UPDATE deferred SET state = 1, tries = tries + 1, holder = " THIS_NODE
+        ", held_until_s = " NOW " + " HOLD_S " WHERE id = ?1 AND state = 0";
+    enum td_status status = run_locked(
+        store, small_database_prepare(store->db, store->shared ? shared_sql : sql, "t", one->id),
+        err);
+    if (!store->shared || (status == TD_OK && db_changes(store->db) > 0))
+        return status;
+    int64_t running = small_database_number(
+        small_database_prepare(store->db,
+                               "SELECT count(*) FROM deferred WHERE owner = ?1 AND state = 1", "t",
+                               one->owner),
+        0);
+    return status == TD_OK || running > 0 ? TD_NOT_FOUND : status;
+}
+
 static enum td_status begin_locked(struct deferred_store *store, const char *owner,
                                    struct deferred *out, struct buf *headers, struct buf *body,
                                    struct td_error *err)
 {
-    struct db_statement *row = small_database_prepare(
-        store->db,
-        "SELECT " COLUMNS ", headers, body FROM deferred WHERE state = 0 AND owner = ?1"
-        " ORDER BY seq LIMIT 1",
-        "t", owner);
+    static const char sql[] = "SELECT " COLUMNS ", headers, body FROM deferred WHERE state = 0"
+                              " AND owner = ?1 ORDER BY seq LIMIT 1";
+    static const char shared_sql[] =
+        "SELECT " COLUMNS ", headers, body FROM deferred AS d WHERE state = 0"
+        " AND owner = ?1" NOBODY_ASKS " ORDER BY seq LIMIT 1";
+    struct db_statement *row =
+        small_database_prepare(store->db, store->shared ? shared_sql : sql, "t", owner);
     if (!row || db_step(row) != DB_ROW) {
         db_end(row);
         return TD_NOT_FOUND;
     }
     read_row(store, row, out);
-    enum td_status status = open_sealed(store, out->id, "headers", db_str(row, 12), headers, err);
+    const struct deferred_seal seal = {store->key, out->id, store->shared};
+    enum td_status status = deferred_open(&seal, "headers", db_str(row, 12), headers, err);
     if (status == TD_OK)
-        status = open_sealed(store, out->id, "body", db_str(row, 13), body, err);
+        status = deferred_open(&seal, "body", db_str(row, 13), body, err);
     db_end(row);
     if (status != TD_OK) /* of another key, or damaged: it would bar the others for ever */
         return run_locked(store,
@@ -460,12 +495,7 @@ static enum td_status begin_locked(struct deferred_store *store, const char *own
                    : status;
     out->state = DEFERRED_RUNNING;
     out->tries++;
-    return run_locked(
-        store,
-        small_database_prepare(store->db,
-                               "UPDATE deferred SET state = 1, tries = tries + 1 WHERE id = ?1",
-                               "t", out->id),
-        err);
+    return hold_locked(store, out, err);
 }
 
 enum td_status deferred_store_take(struct deferred_store *store, const char *owner,
@@ -484,15 +514,20 @@ static enum td_status changed_locked(struct deferred_store *store, enum td_statu
     return status == TD_OK && db_changes(store->db) == 0 ? TD_NOT_FOUND : status;
 }
 
+#define OWN " AND holder = " THIS_NODE
+#define BACK "UPDATE deferred SET state = 0 WHERE id = ?1 AND state = 1"
+#define END                                                                            \
+    "UPDATE deferred SET state = ?2, code = ?3, answer = ?4, headers = '', body = ''," \
+    " ended_s = ?5, ended_age = ?6, bytes = ?7 WHERE id = ?1 AND state = 1"
+#define RENEW \
+    "UPDATE deferred SET held_until_s = " NOW " + " HOLD_S " WHERE id = ?1 AND state = 1" OWN
+
 enum td_status deferred_store_back(struct deferred_store *store, const char *id,
                                    struct td_error *err)
 {
     pthread_mutex_lock(&store->lock);
     enum td_status status = run_locked(
-        store,
-        small_database_prepare(
-            store->db, "UPDATE deferred SET state = 0 WHERE id = ?1 AND state = 1", "t", id),
-        err);
+        store, small_database_prepare(store->db, store->shared ? BACK OWN : BACK, "t", id), err);
     status = changed_locked(store, status);
     pthread_mutex_unlock(&store->lock);
     return status;
@@ -501,20 +536,18 @@ enum td_status deferred_store_back(struct deferred_store *store, const char *id,
 enum td_status deferred_store_end(struct deferred_store *store, const char *id, int code,
                                   struct td_str answer, struct td_error *err)
 {
+    const struct deferred_seal seal = {store->key, id, store->shared};
     struct buf sealed = {0};
     int64_t state = code == 200 ? DEFERRED_ANSWERED : DEFERRED_FAILED;
-    enum td_status status = seal(store, id, "answer", answer, &sealed, err);
+    enum td_status status = deferred_seal(&seal, "answer", answer, &sealed, err);
     pthread_mutex_lock(&store->lock);
     if (status == TD_OK)
-        status = run_locked(
-            store,
-            small_database_prepare(store->db,
-                                   "UPDATE deferred SET state = ?2, code = ?3, answer = ?4,"
-                                   " headers = '', body = '', ended_s = ?5, ended_age = ?6,"
-                                   " bytes = ?7 WHERE id = ?1 AND state = 1",
-                                   "tiisiii", id, state, (int64_t)code, buf_view(&sealed),
-                                   wall_s(store), age_s(store), (int64_t)sealed.len),
-            err);
+        status =
+            run_locked(store,
+                       small_database_prepare(store->db, store->shared ? END OWN : END, "tiisiii",
+                                              id, state, (int64_t)code, buf_view(&sealed),
+                                              wall_s(store), age_s(store), (int64_t)sealed.len),
+                       err);
     status = changed_locked(store, status);
     count_locked(store);
     pthread_mutex_unlock(&store->lock);
@@ -525,18 +558,27 @@ enum td_status deferred_store_end(struct deferred_store *store, const char *id, 
 bool deferred_store_runs(struct deferred_store *store, const char *id)
 {
     struct deferred one;
-    return deferred_store_find(store, NULL, str_from(id), &one) && one.state == DEFERRED_RUNNING;
+    if (!store->shared)
+        return deferred_store_find(store, NULL, str_from(id), &one) &&
+               one.state == DEFERRED_RUNNING;
+    pthread_mutex_lock(&store->lock);
+    enum td_status status =
+        run_locked(store, small_database_prepare(store->db, RENEW, "t", id), NULL);
+    bool runs = changed_locked(store, status) != TD_NOT_FOUND; /* as far as is known */
+    pthread_mutex_unlock(&store->lock);
+    return runs;
 }
 
 enum td_status deferred_store_answer(struct deferred_store *store, const char *id, struct buf *out,
                                      struct td_error *err)
 {
+    const struct deferred_seal seal = {store->key, id, store->shared};
     pthread_mutex_lock(&store->lock);
     struct db_statement *row =
         small_database_prepare(store->db, "SELECT answer FROM deferred WHERE id = ?1", "t", id);
     enum td_status status = TD_NOT_FOUND;
     if (row && db_step(row) == DB_ROW)
-        status = open_sealed(store, id, "answer", db_str(row, 0), out, err);
+        status = deferred_open(&seal, "answer", db_str(row, 0), out, err);
     db_end(row);
     pthread_mutex_unlock(&store->lock);
     return status;
@@ -571,14 +613,14 @@ enum td_status deferred_store_drop(struct deferred_store *store, const char *own
 enum td_status deferred_store_forget(struct deferred_store *store, const char *owner,
                                      const char *user, uint64_t *count, struct td_error *err)
 {
-    char mark[2 * KEYED_MAC_BYTES + 1];
-    mark_user(store, user, mark);
+    char mark[DEFERRED_MARK_BYTES];
+    deferred_mark_user(store->key, user, mark);
     pthread_mutex_lock(&store->lock);
     enum td_status status =
         run_locked(store,
                    small_database_prepare(store->db,
                                           "DELETE FROM deferred WHERE \"user\" = ?1"
-                                          " AND (?2 IS NULL OR owner = ?2)",
+                                          " AND (CAST(?2 AS TEXT) IS NULL OR owner = ?2)",
                                           "tt", mark, owner),
                    err);
     *count = status == TD_OK ? db_changes(store->db) : 0;
@@ -592,8 +634,10 @@ enum td_status deferred_store_forget(struct deferred_store *store, const char *o
 void deferred_store_sweep(struct deferred_store *store)
 {
     pthread_mutex_lock(&store->lock);
-    int64_t now = age_s(store);
     (void)!save_age_locked(store, NULL);
+    int64_t now = age_s(store);
+    if (store->shared)
+        recover_lapsed_locked(store);
     (void)!run_locked(
         store,
         small_database_prepare(store->db,

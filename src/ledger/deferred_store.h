@@ -1,5 +1,7 @@
 /* Questions that wait for a connection (docs/offline.md): what was asked, on whose behalf, and the
- * answer once there is one. A database beside the ledger. Each change of state is one transaction
+ * answer once there is one. A database beside the ledger, or the one that nodes share; then a
+ * question is asked by one node, which says so each second, and by another when it does not any
+ * more. Each change of state is one transaction
  * that is on the disk when it returns. So after a crash a question that was being asked waits
  * again, and an answer that was kept stays the only one.
  *
@@ -63,7 +65,8 @@ struct deferred {
     int code; /* of the answer; 0 = there is none */
 };
 
-/* clock NULL = the system's; key: copied. **returns new** (deferred_store_close). */
+/* path: of a file, or the URL of the database that nodes share, which may be away. clock NULL = the
+ * system's; key: copied. **returns new** (deferred_store_close). */
 TD_MUST_CHECK enum td_status deferred_store_open(const char *path,
                                                  const struct deferred_limits *limits,
                                                  const uint8_t key[static KEYED_KEY_BYTES],
@@ -93,7 +96,7 @@ bool deferred_store_next_owner(struct deferred_store *store, const char *after,
 TD_MUST_CHECK enum td_status deferred_store_take(struct deferred_store *store, const char *owner,
                                                  struct deferred *out, struct buf *headers,
                                                  struct buf *body, struct td_error *err);
-/* Whatever runs waits again: nobody asks it any more. */
+/* Whatever runs here waits again: nobody asks it any more. */
 TD_MUST_CHECK enum td_status deferred_store_recover(struct deferred_store *store,
                                                     struct td_error *err);
 /* It waits again, at its old place. */
@@ -103,6 +106,7 @@ TD_MUST_CHECK enum td_status deferred_store_back(struct deferred_store *store, c
 TD_MUST_CHECK enum td_status deferred_store_end(struct deferred_store *store, const char *id,
                                                 int code, struct td_str answer,
                                                 struct td_error *err);
+/* Whether this process is still to ask it; where nodes share the queue, it says that it does. */
 bool deferred_store_runs(struct deferred_store *store, const char *id);
 /* The kept answer is appended; nothing where there is none. */
 TD_MUST_CHECK enum td_status deferred_store_answer(struct deferred_store *store, const char *id,
@@ -117,7 +121,8 @@ TD_MUST_CHECK enum td_status deferred_store_forget(struct deferred_store *store,
                                                    struct td_error *err);
 /* Expires and removes what is due, some hundred at a time. */
 void deferred_store_sweep(struct deferred_store *store);
-/* How many wait or run. */
+bool deferred_store_is_shared(const struct deferred_store *store);
+/* How many wait or run, as of this process's last change or sweep. */
 uint64_t deferred_store_waiting(struct deferred_store *store);
 
 #endif

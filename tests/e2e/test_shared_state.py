@@ -20,18 +20,8 @@ from key_store import bearer
 from postgres import Postgres
 from redis_server import Redis
 from scripted_cloud import Script, ScriptedCloud
-from shared_nodes import CLOUD, keys, node, pair, start_again
+from shared_nodes import CLOUD, keys, knows, node, pair, start_again, status
 from tandem import Tandem, edge_first, wait_until
-
-
-def status(tandem: Tandem, key: str) -> int:
-    return tandem.get("/v1/models", headers=bearer(key)).status
-
-
-def knows(tandem: Tandem, key: str) -> bool:
-    """Without any key, whoever comes is let in."""
-    return (status(tandem, key), status(tandem, "sk-tandem-0")) == (200, 401)
-
 
 # --- keys ---
 

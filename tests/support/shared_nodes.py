@@ -7,6 +7,7 @@ from typing import Any
 
 import postgres
 from check import Skip, equal
+from key_store import bearer
 from postgres import Postgres
 from redis_server import Redis
 from scripted_cloud import Script, ScriptedCloud
@@ -50,6 +51,15 @@ def keys(tandem: Tandem, *arguments: object) -> Any:
     code, out, err = run("keys", *arguments, "--json", env=tandem.environment)
     equal(code, 0, f"{arguments}: {err!r}")
     return json.loads(out)
+
+
+def status(tandem: Tandem, key: str) -> int:
+    return tandem.get("/v1/models", headers=bearer(key)).status
+
+
+def knows(tandem: Tandem, key: str) -> bool:
+    """Without any key, whoever comes is let in."""
+    return (status(tandem, key), status(tandem, "sk-tandem-0")) == (200, 401)
 
 
 @contextlib.contextmanager

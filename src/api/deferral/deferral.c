@@ -22,7 +22,8 @@
 
 #define LOOK_MS 1000
 #define SWEEP_MS 60000
-/* While questions wait, for those whose time is over. */
+/* While questions wait, for those whose time is over; where nodes share the queue always, for those
+ * of a node that died. */
 #define EXPIRY_MS 5000
 #define REST_MS_MIN 1000
 #define REST_MS_MAX 60000
@@ -80,6 +81,12 @@ void deferral_free(struct deferral *deferral)
 const struct deferral_options *deferral_options(const struct deferral *deferral)
 {
     return &deferral->options;
+}
+
+static uint64_t sweep_ms(const struct deferral *deferral)
+{
+    const struct deferred_store *store = deferral->options.store;
+    return deferred_store_is_shared(store) ? EXPIRY_MS : SWEEP_MS;
 }
 
 static void look_soon(struct deferral *deferral)
@@ -236,7 +243,7 @@ static void ask(struct deferral *deferral, const struct deferred *row, struct bu
 static bool begin_one(struct deferral *deferral, double now_ms)
 {
     char owner[STORED_OWNER_BYTES], first[STORED_OWNER_BYTES] = "";
-    struct deferred row;
+    struct deferred row = {0};
     struct buf headers, body;
     struct td_error err = {0};
     bool wrapped = false;
@@ -312,8 +319,8 @@ static void drop_cancelled(struct deferral *deferral)
 static void tend(struct deferral *deferral, double now_ms)
 {
     struct deferred_store *store = deferral->options.store;
-    double every_ms = deferred_store_waiting(store) > 0 ? EXPIRY_MS : SWEEP_MS;
-    if (deferral->swept_ms == 0 || now_ms - deferral->swept_ms >= every_ms) {
+    uint64_t every_ms = deferred_store_waiting(store) > 0 ? EXPIRY_MS : sweep_ms(deferral);
+    if (deferral->swept_ms == 0 || now_ms - deferral->swept_ms >= (double)every_ms) {
         deferral->swept_ms = now_ms;
         deferred_store_sweep(store);
     }
@@ -330,7 +337,7 @@ static void look(void *ctx)
         return;
     tend(deferral, now_ms);
     bool idle = deferred_store_waiting(deferral->options.store) == 0 && !deferral->running;
-    loop_timer_start(deferral->api->loop, deferral->tick, idle ? SWEEP_MS : LOOK_MS);
+    loop_timer_start(deferral->api->loop, deferral->tick, idle ? sweep_ms(deferral) : LOOK_MS);
     if (deferred_store_waiting(deferral->options.store) <= deferral->running_count)
         return;
     bool before = deferral->reached;

@@ -120,7 +120,7 @@ static bool find_end(struct td_str text, size_t at, struct tag *out)
 /* Takes what belongs to the document that is open, up to its end. Gives the offset behind that. */
 static size_t take_open(struct finding *f, struct td_str text, size_t begin)
 {
-    struct tag end;
+    struct tag end = {0};
     bool ends = find_end(text, begin, &end);
     struct td_str body = str_trim(str_slice(text, begin, ends ? end.at : text.len));
     if (!f->open || body.len > 0)

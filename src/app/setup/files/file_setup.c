@@ -70,7 +70,8 @@ enum td_status deferral_setup_open(const struct config *config,
         .expires_s = config->deferral.expires_s,
         .keep_s = config->deferral.keep_s,
     };
-    return deferred_store_open(config->deferral.path, &limits, key, NULL, out, err);
+    return deferred_store_open(config->state ? config->state : config->deferral.path, &limits, key,
+                               NULL, out, err);
 }
 
 enum td_status deferral_setup_forget(const struct config *config,
@@ -79,7 +80,7 @@ enum td_status deferral_setup_forget(const struct config *config,
 {
     struct deferred_store *store;
     *erased = 0;
-    if (access(config->deferral.path, F_OK) != 0)
+    if (!config->state && access(config->deferral.path, F_OK) != 0)
         return TD_OK;
     enum td_status status = deferral_setup_open(config, key, &store, err);
     if (status != TD_OK)

@@ -143,7 +143,8 @@ static void check_deferral(struct doctor *doctor)
                    "switched off: no question waits for a connection");
         return;
     }
-    if (ledger_is_file(path) && access(path, F_OK) == 0 && access(path, R_OK | W_OK) != 0)
+    if (!config->state && ledger_is_file(path) && access(path, F_OK) == 0 &&
+        access(path, R_OK | W_OK) != 0)
         doctor_add(doctor, "deferral", HEALTH_FAIL, "give the file to the user of the server",
                    "%s cannot be written", path);
     else
