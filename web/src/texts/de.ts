@@ -133,6 +133,17 @@ export const de: Texts = {
   codeText: 'Die letzte Frage, oder eine für den Anfang, und wie sie gestellt wird. Jede OpenAI-Bibliothek geht.',
   codeTextKey: 'Die letzte Frage, oder eine für den Anfang, und wie sie gestellt wird. Der Schlüssel gehört in TANDEM_API_KEY.',
 
+  beside: 'Nebeneinander',
+  besideTitle: 'Zwei Stufen zugleich fragen und vergleichen',
+  besideLeft: 'Frage',
+  besideRight: 'und',
+  besideKeep: 'Diese behalten',
+  besideKeepOf: 'Die Antwort von {tier} behalten',
+  besideChoose: 'Wählen Sie, mit welcher Antwort es weitergeht.',
+  besideAgain: 'Beide noch einmal fragen',
+  besideShow: 'Zeigen, was {tier} sagte',
+  besideHide: 'Die andere Antwort verbergen',
+
   weights: 'Was zählt',
   weightLatency: 'Tempo',
   weightPrivacy: 'Datenschutz',

@@ -134,6 +134,17 @@ export const en = {
   codeText: 'The last question, or one to begin with, and how it is asked. Any OpenAI library works.',
   codeTextKey: 'The last question, or one to begin with, and how it is asked. Put your key into TANDEM_API_KEY.',
 
+  beside: 'Side by side',
+  besideTitle: 'Ask two tiers at once and compare',
+  besideLeft: 'Ask',
+  besideRight: 'and',
+  besideKeep: 'Keep this one',
+  besideKeepOf: 'Keep the answer of {tier}',
+  besideChoose: 'Choose which answer the conversation goes on with.',
+  besideAgain: 'Ask both again',
+  besideShow: 'Show what {tier} said',
+  besideHide: 'Hide the other answer',
+
   weights: 'What matters',
   weightLatency: 'Speed',
   weightPrivacy: 'Privacy',

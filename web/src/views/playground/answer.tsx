@@ -1,9 +1,10 @@
-import { Check, CircleAlert, History, Loader, RefreshCw, TriangleAlert } from 'lucide-preact'
+import { Check, CircleAlert, Columns2, History, Loader, RefreshCw, TriangleAlert } from 'lucide-preact'
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { t } from '../../texts'
 import { CopyButton } from '../../ui/copy'
 import { Markdown } from '../../ui/markdown'
-import { placeClass } from '../../ui/place'
+import { placeClass, placeName } from '../../ui/place'
 import { isRunning, type Answer } from './conversation'
 import { Facts, Origin } from './facts'
 import { ToolCalls } from './tool-calls'
@@ -62,14 +63,36 @@ function Before({ text }: { text: string }) {
   )
 }
 
+/** What the tier said that was asked beside the one that was kept. */
+function Other({ answer }: { answer: Answer }) {
+  const [shown, setShown] = useState(false)
+  const tier = answer.note?.tier ?? ''
+  const place = placeName(answer.note?.place)
+  return (
+    <div class="before">
+      <button
+        type="button"
+        class="button quiet"
+        aria-expanded={shown}
+        onClick={() => setShown(!shown)}
+      >
+        <Columns2 size={15} />
+        {shown ? t('besideHide') : t('besideShow', { tier: place ? `${tier} (${place})` : tier })}
+      </button>
+      {shown && <AnswerCard answer={answer} onAgain={null} onResults={null} />}
+    </div>
+  )
+}
+
 interface Props {
   answer: Answer
+  asked?: ComponentChildren // whom the question was for, where nobody has answered
   onAgain: (() => void) | null // null: it is not the last one
   onResults: ((texts: string[]) => void) | null // the same
 }
 
 /** What can be done with an answer. */
-function Deeds({ answer, onAgain }: Omit<Props, 'onResults'>) {
+function Deeds({ answer, onAgain }: Pick<Props, 'answer' | 'onAgain'>) {
   return (
     <span class="deeds">
       {answer.text && <CopyButton text={() => answer.text} />}
@@ -88,7 +111,7 @@ function Deeds({ answer, onAgain }: Omit<Props, 'onResults'>) {
   )
 }
 
-export function AnswerCard({ answer, onAgain, onResults }: Props) {
+export function AnswerCard({ answer, asked, onAgain, onResults }: Props) {
   const { note, state, replaced } = answer
   const provisional = note?.verification?.state === 'provisional'
   const classes = ['answer', placeClass(note?.place), provisional ? 'provisional' : '']
@@ -96,7 +119,7 @@ export function AnswerCard({ answer, onAgain, onResults }: Props) {
   return (
     <article class={classes.join(' ')} aria-busy={isRunning(answer)} aria-label={t('answerOf')}>
       <header>
-        <Origin answer={answer} />
+        {note?.place ? <Origin answer={answer} /> : asked}
         {answer.model && answer.model !== note?.tier && <span class="model">{answer.model}</span>}
         {(note?.cache === 'hit' || note?.cache === 'similar') && (
           <span class="badge">{t('cached')}</span>
@@ -129,6 +152,7 @@ export function AnswerCard({ answer, onAgain, onResults }: Props) {
         </div>
       )}
       {!isRunning(answer) && <Facts answer={answer} />}
+      {answer.other?.text && <Other answer={answer.other} />}
     </article>
   )
 }

@@ -8,6 +8,8 @@ import { FileChips } from './file-chips'
 interface Props {
   running: boolean
   sees: boolean // a tier sees images
+  blocked: string // what has to be done before something can be asked; '' = nothing
+  above: ComponentChildren // whom to ask
   onAsk: (text: string, files: Attachment[]) => void
   onStop: () => void
   /** What stands at the start of the row below the text, such as what opens the controls. */
@@ -45,7 +47,7 @@ function useFiles(sees: boolean) {
   return { files, refused, add, remove, clear: () => setFiles([]) }
 }
 
-export function Composer({ running, sees, onAsk, onStop, tools }: Props) {
+export function Composer({ running, sees, blocked, above, onAsk, onStop, tools }: Props) {
   const [text, setText] = useState('')
   const { files, refused, add, remove, clear } = useFiles(sees)
   const picker = useRef<HTMLInputElement>(null)
@@ -56,7 +58,7 @@ export function Composer({ running, sees, onAsk, onStop, tools }: Props) {
     element.style.blockSize = `${Math.min(element.scrollHeight, LINES_PX_MAX)}px`
   }, [text])
   const submit = () => {
-    if (!text.trim() || running) return
+    if (!text.trim() || running || blocked) return
     onAsk(text.trim(), files)
     setText('')
     clear()
@@ -74,6 +76,7 @@ export function Composer({ running, sees, onAsk, onStop, tools }: Props) {
         submit()
       }}
     >
+      {above}
       {refused && (
         <p class="note" role="alert">
           {refused}
@@ -118,14 +121,19 @@ export function Composer({ running, sees, onAsk, onStop, tools }: Props) {
         </button>
         {tools}
         <span class="hint" id="send-hint">
-          {t('sendHint')}
+          {blocked || t('sendHint')}
         </span>
         {running ? (
           <button type="button" class="button main icon" title={t('stop')} aria-label={t('stop')} onClick={onStop}>
             <Square size={15} fill="currentColor" />
           </button>
         ) : (
-          <button class="button main icon" title={t('send')} aria-label={t('send')} disabled={!text.trim()}>
+          <button
+            class="button main icon"
+            title={blocked || t('send')}
+            aria-label={t('send')}
+            disabled={!text.trim() || blocked !== ''}
+          >
             <ArrowUp size={18} />
           </button>
         )}

@@ -33,9 +33,19 @@ export interface Answer {
   sentAt: number // performance.now()
   firstAt: number | null
   lastAt: number | null
+  /** The one that was given at the same time, where this one was kept. */
+  other: Answer | null
 }
 
-export type Turn = Question | Results | Answer
+/** What two tiers said to the same question, until one of both is kept. */
+export interface Pair {
+  role: 'pair'
+  id: number
+  tiers: [string, string]
+  answers: [Answer, Answer]
+}
+
+export type Turn = Question | Results | Answer | Pair
 
 let lastId = 0
 export const newId = () => ++lastId
@@ -63,10 +73,35 @@ export const answer = (): Answer => ({
   sentAt: performance.now(),
   firstAt: null,
   lastAt: null,
+  other: null,
 })
 
-export const isRunning = (turn: Turn | undefined) =>
-  turn?.role === 'assistant' && (turn.state === 'waiting' || turn.state === 'streaming')
+export const pair = (tiers: [string, string]): Pair => ({
+  role: 'pair',
+  id: newId(),
+  tiers,
+  answers: [answer(), answer()],
+})
+
+export const isRunning = (turn: Turn | undefined): boolean =>
+  turn?.role === 'pair'
+    ? turn.answers.some(isRunning)
+    : turn?.role === 'assistant' && (turn.state === 'waiting' || turn.state === 'streaming')
+
+const hasSaid = (one: Answer) => one.text !== '' || one.calls.length > 0
+
+/** Both said something, and nobody has chosen yet. */
+export const isUndecided = (turn: Turn | undefined) =>
+  turn?.role === 'pair' && turn.answers.every(hasSaid)
+
+/** The one that goes on of a pair: the other keeps beside it. */
+export function keep({ answers }: Pair, side: 0 | 1): Answer {
+  const other = answers[1 - side]!
+  return {
+    ...answers[side],
+    other: isRunning(other) ? { ...other, state: 'stopped' } : other,
+  }
+}
 
 /** What the model is told of the turns so far. */
 export function messagesOf(turns: Turn[], system: string): ChatMessage[] {
@@ -80,6 +115,10 @@ export function messagesOf(turns: Turn[], system: string): ChatMessage[] {
 /** Calls that nobody answered are left out: providers refuse a call without a result. */
 function messagesOfTurn(turn: Turn, before?: Turn, after?: Turn): ChatMessage[] {
   if (turn.role === 'user') return [{ role: 'user', content: contentOf(turn.text, turn.files) }]
+  if (turn.role === 'pair') {
+    const only = turn.answers.find(hasSaid)
+    return only ? messagesOfTurn(only, before, after) : []
+  }
   if (turn.role === 'tool') {
     const calls = before?.role === 'assistant' ? before.calls : []
     return calls.map((call, at) => ({

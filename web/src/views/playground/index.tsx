@@ -7,10 +7,11 @@ import { t } from '../../texts'
 import { Failure } from '../../ui/failure'
 import { AnswerCard } from './answer'
 import type { Attachment } from './attachments'
+import { BesideChoice, BesideToggle, PairCard, tiersOf } from './beside'
 import { CodeDialog } from './code-dialog'
 import { Composer } from './composer'
 import { Controls } from './controls'
-import { messagesOf, question, type Turn } from './conversation'
+import { isUndecided, messagesOf, question, type Turn } from './conversation'
 import './playground.css'
 import { QuestionCard } from './question'
 import { requestOf, usualSettings } from './request'
@@ -51,7 +52,8 @@ export default function Playground() {
   const [settings, setSettings] = useState(usualSettings)
   const [open, setOpen] = useState(() => matchMedia('(min-width: 75rem)').matches)
   const [coding, setCoding] = useState(false)
-  const talk = useConversation(settings)
+  const [beside, setBeside] = useState<[string, string] | null>(null)
+  const talk = useConversation(settings, beside)
   const { list, onScroll, follow } = useFollow(talk.turns)
   const askNow = (text: string, files: Attachment[] = []) => {
     follow()
@@ -64,10 +66,11 @@ export default function Playground() {
   const sees = capabilities?.tiers.some((tier) => tier.up && tier.can.includes('image')) ?? false
   /** Of the last question, or of one that could be asked. */
   const lastRequest = () => {
-    const at = talk.turns.findLastIndex((turn) => turn.role !== 'assistant')
+    const at = talk.turns.findLastIndex((turn) => turn.role === 'user' || turn.role === 'tool')
     const turns = at < 0 ? [question(t('trySum'))] : talk.turns.slice(0, at + 1)
     return requestOf(messagesOf(turns, settings.system), settings)
   }
+  const tiers = tiersOf(models)
   const changed = JSON.stringify(settings) !== JSON.stringify(usualSettings)
   return (
     <div class={`playground ${open ? 'with-controls' : ''}`}>
@@ -84,6 +87,17 @@ export default function Playground() {
                 <QuestionCard key={turn.id} turn={turn} onEdit={(text) => talk.askAgain(turn.id, text)} />
               ) : turn.role === 'tool' ? (
                 <ResultsCard key={turn.id} turn={turn} />
+              ) : turn.role === 'pair' ? (
+                <PairCard
+                  key={turn.id}
+                  turn={turn}
+                  tiers={tiers}
+                  onKeep={(side) => {
+                    talk.keep(turn.id, side)
+                    document.querySelector<HTMLElement>('.composer textarea')?.focus()
+                  }}
+                  onAgain={at === talk.turns.length - 1 ? () => talk.askAgain(talk.turns[at - 1]!.id) : null}
+                />
               ) : (
                 <AnswerCard
                   key={turn.id}
@@ -98,6 +112,8 @@ export default function Playground() {
         <Composer
           running={talk.running}
           sees={sees}
+          blocked={isUndecided(talk.turns.at(-1)) ? t('besideChoose') : ''}
+          above={<BesideChoice tiers={tiers} value={beside} onChange={setBeside} />}
           onAsk={askNow}
           onStop={talk.stop}
           tools={
@@ -114,16 +130,24 @@ export default function Playground() {
               <button
                 type="button"
                 class="button quiet"
+                aria-label={t('code')}
                 title={t('codeTitle')}
                 onClick={() => setCoding(true)}
               >
                 <CodeXml size={16} />
-                {t('code')}
+                <span class="word">{t('code')}</span>
               </button>
+              <BesideToggle tiers={tiers} value={beside} onChange={setBeside} />
               {talk.turns.length > 0 && (
-                <button type="button" class="button quiet" onClick={talk.clear}>
+                <button
+                  type="button"
+                  class="button quiet"
+                  aria-label={t('newChat')}
+                  title={t('newChat')}
+                  onClick={talk.clear}
+                >
                   <Plus size={16} />
-                  {t('newChat')}
+                  <span class="word">{t('newChat')}</span>
                 </button>
               )}
             </>

@@ -7,7 +7,9 @@ import type { Attachment } from './attachments'
 import {
   answer,
   isRunning,
+  keep,
   messagesOf,
+  pair,
   question,
   results,
   take,
@@ -25,6 +27,8 @@ export interface Conversation {
   askAgain: (id: number, text?: string) => void
   /** Gives back what the tools of the last answer found. */
   giveBack: (texts: string[]) => void
+  /** Goes on with one of the two answers of the pair with this id. */
+  keep: (id: number, side: 0 | 1) => void
   stop: () => void
   clear: () => void
 }
@@ -53,7 +57,11 @@ interface RunOptions {
   changed: () => void
 }
 
-export function useConversation(settings: Settings): Conversation {
+/** beside: the two tiers that are asked at once; null: one way, as the settings have it. */
+export function useConversation(
+  settings: Settings,
+  beside: [string, string] | null,
+): Conversation {
   const [turns, setTurns] = useState<Turn[]>([])
   const running = useRef<AbortController | null>(null)
   const stop = useCallback(() => running.current?.abort(), [])
@@ -63,16 +71,26 @@ export function useConversation(settings: Settings): Conversation {
     stop()
     const mine = new AbortController()
     running.current = mine
-    const into = answer()
+    const into = beside ? pair(beside) : answer()
+    const shown = (): Turn =>
+      into.role === 'pair'
+        ? { ...into, answers: [{ ...into.answers[0] }, { ...into.answers[1] }] }
+        : { ...into }
     let frame = 0
     const changed = () => {
       frame ||= requestAnimationFrame(() => {
         frame = 0
-        setTurns((now) => now.map((turn) => (turn.id === into.id ? { ...into } : turn)))
+        setTurns((now) => now.map((turn) => (turn.id === into.id ? shown() : turn)))
       })
     }
-    setTurns([...before, { ...into }])
-    void run(into, before, settings, { signal: mine.signal, changed })
+    const options = { signal: mine.signal, changed }
+    setTurns([...before, shown()])
+    if (into.role === 'assistant') void run(into, before, settings, options)
+    else
+      into.answers.forEach(
+        (one, side) =>
+          void run(one, before, { ...settings, model: into.tiers[side]! }, options),
+      )
   }
 
   return {
@@ -82,11 +100,17 @@ export function useConversation(settings: Settings): Conversation {
     askAgain: (id, text) => {
       const at = turns.findIndex((turn) => turn.id === id)
       const old = turns[at]
-      if (!old || old.role === 'assistant') return
+      if (old?.role !== 'user' && old?.role !== 'tool') return
       const asked = text && old.role === 'user' ? question(text, old.files) : old
       start([...turns.slice(0, at), asked])
     },
     giveBack: (texts) => start([...turns, results(texts)]),
+    keep: (id, side) => {
+      stop()
+      setTurns((now) =>
+        now.map((turn) => (turn.id === id && turn.role === 'pair' ? keep(turn, side) : turn)),
+      )
+    },
     stop,
     clear: () => {
       stop()
