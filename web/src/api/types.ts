@@ -110,6 +110,7 @@ export interface ChatRequest {
   tools?: unknown[]
   stream: true
   stream_options: { include_usage: true }
+  logprobs?: true
   tandem: Record<string, unknown>
 }
 
@@ -120,10 +121,17 @@ export interface ToolCallPiece {
   function?: { name?: string; arguments?: string }
 }
 
+export interface TokenLogprob {
+  token: string
+  logprob: number
+  bytes?: number[] | null // a character may come in several tokens
+}
+
 export interface ChatChunk {
   model?: string
   choices: {
     delta?: { content?: string | null; tool_calls?: ToolCallPiece[] | null }
+    logprobs?: { content?: TokenLogprob[] | null } | null
     finish_reason?: string | null
   }[]
   usage?: Usage | null

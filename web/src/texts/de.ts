@@ -144,6 +144,15 @@ export const de: Texts = {
   besideShow: 'Zeigen, was {tier} sagte',
   besideHide: 'Die andere Antwort verbergen',
 
+  heat: 'Wörter danach färben, wie sicher das Modell ist',
+  heatHint: 'Ab der nächsten Antwort. Lokale Modelle sagen es, viele Clouds nicht.',
+  heatSaid: '{count} Token, am wenigsten sicher ist „{word}“ ({share}).',
+  heatWords: 'Die Antwort, Token für Token. Die Pfeiltasten gehen weiter.',
+  heatLegend: 'Was die Farben bedeuten',
+  heatFrom: 'ab {least}',
+  heatBelow: 'unter {most}',
+  heatNone: 'Zu diesen Wörtern gibt es keine Zahlen: Die Stufe gab keine, private Werte wurden wieder eingesetzt, oder es wurde ohne sie gefragt.',
+
   weights: 'Was zählt',
   weightLatency: 'Tempo',
   weightPrivacy: 'Datenschutz',

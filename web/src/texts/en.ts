@@ -145,6 +145,15 @@ export const en = {
   besideShow: 'Show what {tier} said',
   besideHide: 'Hide the other answer',
 
+  heat: 'Shade words by how sure the model is',
+  heatHint: 'From the next answer on. Local models give these numbers, many clouds do not.',
+  heatSaid: '{count} tokens, the least sure is “{word}” ({share}).',
+  heatWords: 'The answer, token by token. The arrow keys move.',
+  heatLegend: 'What the shades mean',
+  heatFrom: 'from {least}',
+  heatBelow: 'below {most}',
+  heatNone: 'There are no numbers for these words: the tier gave none, or private values were put back, or it was asked without them.',
+
   weights: 'What matters',
   weightLatency: 'Speed',
   weightPrivacy: 'Privacy',

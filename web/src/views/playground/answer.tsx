@@ -7,6 +7,7 @@ import { Markdown } from '../../ui/markdown'
 import { placeClass, placeName } from '../../ui/place'
 import { isRunning, type Answer } from './conversation'
 import { Facts, Origin } from './facts'
+import { Heat } from './heat'
 import { ToolCalls } from './tool-calls'
 
 /** How far the check of an answer is that may still change. */
@@ -64,7 +65,7 @@ function Before({ text }: { text: string }) {
 }
 
 /** What the tier said that was asked beside the one that was kept. */
-function Other({ answer }: { answer: Answer }) {
+function Other({ answer, heat }: { answer: Answer; heat: boolean }) {
   const [shown, setShown] = useState(false)
   const tier = answer.note?.tier ?? ''
   const place = placeName(answer.note?.place)
@@ -79,13 +80,14 @@ function Other({ answer }: { answer: Answer }) {
         <Columns2 size={15} />
         {shown ? t('besideHide') : t('besideShow', { tier: place ? `${tier} (${place})` : tier })}
       </button>
-      {shown && <AnswerCard answer={answer} onAgain={null} onResults={null} />}
+      {shown && <AnswerCard answer={answer} heat={heat} onAgain={null} onResults={null} />}
     </div>
   )
 }
 
 interface Props {
   answer: Answer
+  heat: boolean // words are shaded by how sure the model was of them
   asked?: ComponentChildren // whom the question was for, where nobody has answered
   onAgain: (() => void) | null // null: it is not the last one
   onResults: ((texts: string[]) => void) | null // the same
@@ -111,8 +113,9 @@ function Deeds({ answer, onAgain }: Pick<Props, 'answer' | 'onAgain'>) {
   )
 }
 
-export function AnswerCard({ answer, asked, onAgain, onResults }: Props) {
+export function AnswerCard({ answer, heat, asked, onAgain, onResults }: Props) {
   const { note, state, replaced } = answer
+  const tokens = heat && !isRunning(answer) ? answer.tokens.of(answer.text) : []
   const provisional = note?.verification?.state === 'provisional'
   const classes = ['answer', placeClass(note?.place), provisional ? 'provisional' : '']
   if (replaced || note?.verification?.state === 'committed') classes.push('settled')
@@ -138,7 +141,10 @@ export function AnswerCard({ answer, asked, onAgain, onResults }: Props) {
       )}
       {answer.text && (
         <div class="said" dir="auto">
-          <Markdown text={answer.text} />
+          {tokens.length ? <Heat tokens={tokens} /> : <Markdown text={answer.text} />}
+          {heat && !tokens.length && !isRunning(answer) && (
+            <p class="heat-none">{t('heatNone')}</p>
+          )}
         </div>
       )}
       {answer.calls.length > 0 && (
@@ -152,7 +158,7 @@ export function AnswerCard({ answer, asked, onAgain, onResults }: Props) {
         </div>
       )}
       {!isRunning(answer) && <Facts answer={answer} />}
-      {answer.other?.text && <Other answer={answer.other} />}
+      {answer.other?.text && <Other answer={answer.other} heat={heat} />}
     </article>
   )
 }

@@ -74,11 +74,12 @@ export function BesideChoice({ tiers, value, onChange }: ToggleProps) {
 interface CardProps {
   turn: Pair
   tiers: Model[]
+  heat: boolean
   onKeep: (side: 0 | 1) => void
   onAgain: (() => void) | null // null: it is not the last turn
 }
 
-export function PairCard({ turn, tiers, onKeep, onAgain }: CardProps) {
+export function PairCard({ turn, tiers, heat, onKeep, onAgain }: CardProps) {
   const placeOf = (name: string) => tiers.find((one) => one.id === name)?.tandem?.place
   return (
     <section class="pair" aria-label={t('beside')}>
@@ -90,6 +91,7 @@ export function PairCard({ turn, tiers, onKeep, onAgain }: CardProps) {
             <div key={side} class="answered">
               <AnswerCard
                 answer={answer}
+                heat={heat}
                 asked={
                   place && (
                     <PlaceBadge place={place}>

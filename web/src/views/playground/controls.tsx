@@ -108,6 +108,17 @@ export function Controls({ settings, models, onChange, onClose }: Props) {
           />
         )}
       </Field>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={settings.heat}
+          onChange={(event) => set({ heat: event.currentTarget.checked })}
+        />
+        <span>
+          {t('heat')}
+          <span class="hint">{t('heatHint')}</span>
+        </span>
+      </label>
       <ToolsField value={settings.tools} onChange={(tools) => set({ tools })} />
     </aside>
   )

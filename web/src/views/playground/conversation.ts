@@ -2,6 +2,7 @@
 import type { ApiError } from '../../api/client'
 import type { ChatChunk, ChatMessage, Place, TandemNote, ToolCall, Usage } from '../../api/types'
 import { contentOf, type Attachment } from './attachments'
+import { TokenReader } from './tokens'
 import { takeCall } from './tools'
 
 export interface Question {
@@ -23,6 +24,7 @@ export interface Answer {
   id: number
   text: string
   calls: ToolCall[]
+  tokens: TokenReader
   state: 'waiting' | 'streaming' | 'done' | 'stopped' | 'failed'
   note: TandemNote | null
   model: string
@@ -64,6 +66,7 @@ export const answer = (): Answer => ({
   id: newId(),
   text: '',
   calls: [],
+  tokens: new TokenReader(),
   state: 'waiting',
   note: null,
   model: '',
@@ -152,6 +155,7 @@ export function take(into: Answer, chunk: ChatChunk): void {
       into.note.verification = known
   }
   for (const choice of chunk.choices) {
+    for (const token of choice.logprobs?.content ?? []) into.tokens.take(token)
     const piece = choice.delta?.content
     const calls = choice.delta?.tool_calls
     if (!piece && !calls?.length) continue
@@ -168,4 +172,5 @@ function correct(into: Answer, from: number, tier: string, place: Place): void {
   into.replaced = { from, before: into.replaced?.before ?? into.text, tier, place }
   into.text = chars.slice(0, from).join('')
   into.calls = [] // they come after the text
+  into.tokens = new TokenReader() // the rest is another tier's, so the whole has none
 }

@@ -92,6 +92,7 @@ export default function Playground() {
                   key={turn.id}
                   turn={turn}
                   tiers={tiers}
+                  heat={settings.heat}
                   onKeep={(side) => {
                     talk.keep(turn.id, side)
                     document.querySelector<HTMLElement>('.composer textarea')?.focus()
@@ -102,6 +103,7 @@ export default function Playground() {
                 <AnswerCard
                   key={turn.id}
                   answer={turn}
+                  heat={settings.heat}
                   onResults={at === talk.turns.length - 1 ? giveBack : null}
                   onAgain={at === talk.turns.length - 1 ? () => talk.askAgain(talk.turns[at - 1]!.id) : null}
                 />

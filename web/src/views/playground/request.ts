@@ -12,6 +12,7 @@ export interface Settings {
   weights: Weights | null // null: the server's
   system: string
   tools: string // JSON, as it was typed
+  heat: boolean // shade words by how sure the model was of them
 }
 
 export const PATH = '/v1/chat/completions'
@@ -24,6 +25,7 @@ export const usualSettings: Settings = {
   weights: null,
   system: '',
   tools: '',
+  heat: false,
 }
 
 export function requestOf(messages: ChatMessage[], settings: Settings): ChatRequest {
@@ -39,6 +41,7 @@ export function requestOf(messages: ChatMessage[], settings: Settings): ChatRequ
     ...(tools.length ? { tools } : {}),
     stream: true,
     stream_options: { include_usage: true },
+    ...(settings.heat ? { logprobs: true } : {}),
     tandem,
   }
 }

@@ -33,7 +33,12 @@ export interface Conversation {
   clear: () => void
 }
 
-async function run(into: Answer, turns: Turn[], settings: Settings, options: RunOptions) {
+async function run(
+  into: Answer,
+  turns: Turn[],
+  settings: Settings,
+  options: RunOptions,
+): Promise<void> {
   try {
     const { wrong } = checkTools(settings.tools)
     if (wrong) throw new Error(wrong)
@@ -46,6 +51,9 @@ async function run(into: Answer, turns: Turn[], settings: Settings, options: Run
     }
     into.state = options.signal.aborted ? 'stopped' : 'done'
   } catch (error) {
+    const { message = '' } = error as Partial<Error>
+    if (settings.heat && !into.text && !options.signal.aborted && /logprob/i.test(message))
+      return run(into, turns, { ...settings, heat: false }, options) // some servers refuse it
     into.state = options.signal.aborted ? 'stopped' : 'failed'
     into.error = error instanceof Error ? error : new Error(String(error))
   }
