@@ -74,6 +74,7 @@ export interface TandemNote {
   cost_usd?: number
   all_cloud_cost_usd?: number
   egress_bytes?: number
+  pseudonyms?: { sent: number; restored: number } // only where values were replaced
   cache?: string
   reasons?: Reason[]
   verification?: Verification

@@ -153,6 +153,9 @@ export const de: Texts = {
   heatBelow: 'unter {most}',
   heatNone: 'Zu diesen Wörtern gibt es keine Zahlen: Die Stufe gab keine, private Werte wurden wieder eingesetzt, oder es wurde ohne sie gefragt.',
 
+  maskedChip: '{kind}, ersetzt, bevor die Frage das Gerät verließ. Den Wert ansehen',
+  maskedKinds: 'Ersetzt in dem, was das Gerät verließ: {list}',
+
   weights: 'Was zählt',
   weightLatency: 'Tempo',
   weightPrivacy: 'Datenschutz',

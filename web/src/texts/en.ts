@@ -154,6 +154,9 @@ export const en = {
   heatBelow: 'below {most}',
   heatNone: 'There are no numbers for these words: the tier gave none, or private values were put back, or it was asked without them.',
 
+  maskedChip: '{kind}, replaced before the question left. Look at the value',
+  maskedKinds: 'Replaced in what left the device: {list}',
+
   weights: 'What matters',
   weightLatency: 'Speed',
   weightPrivacy: 'Privacy',

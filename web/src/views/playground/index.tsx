@@ -12,6 +12,7 @@ import { CodeDialog } from './code-dialog'
 import { Composer } from './composer'
 import { Controls } from './controls'
 import { isUndecided, messagesOf, question, type Turn } from './conversation'
+import { maskedExchanges } from './masked'
 import './playground.css'
 import { QuestionCard } from './question'
 import { requestOf, usualSettings } from './request'
@@ -84,7 +85,12 @@ export default function Playground() {
             )}
             {talk.turns.map((turn, at) =>
               turn.role === 'user' ? (
-                <QuestionCard key={turn.id} turn={turn} onEdit={(text) => talk.askAgain(turn.id, text)} />
+                <QuestionCard
+                  key={turn.id}
+                  turn={turn}
+                  masked={maskedExchanges(talk.turns[at + 1])}
+                  onEdit={(text) => talk.askAgain(turn.id, text)}
+                />
               ) : turn.role === 'tool' ? (
                 <ResultsCard key={turn.id} turn={turn} />
               ) : turn.role === 'pair' ? (

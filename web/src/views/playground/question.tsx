@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { t } from '../../texts'
 import type { Question } from './conversation'
 import { FileChips } from './file-chips'
+import { MaskedKinds, MaskedText, useMasked } from './masked'
 
 function Editor({ text, onSave, onCancel }: EditorProps) {
   const [now, setNow] = useState(text)
@@ -42,8 +43,15 @@ interface EditorProps {
   onCancel: () => void
 }
 
-export function QuestionCard({ turn, onEdit }: { turn: Question; onEdit: (text: string) => void }) {
+interface Props {
+  turn: Question
+  masked: string // the exchanges that replaced values of it before it left; '' = none
+  onEdit: (text: string) => void
+}
+
+export function QuestionCard({ turn, masked: exchanges, onEdit }: Props) {
   const [editing, setEditing] = useState(false)
+  const masked = useMasked(turn.text, exchanges)
   if (editing)
     return <Editor text={turn.text} onSave={onEdit} onCancel={() => setEditing(false)} />
   return (
@@ -59,7 +67,10 @@ export function QuestionCard({ turn, onEdit }: { turn: Question; onEdit: (text: 
       </button>
       <div class="asked">
         {turn.files.length > 0 && <FileChips files={turn.files} />}
-        <p dir="auto">{turn.text}</p>
+        <p dir="auto">
+          {masked ? <MaskedText text={turn.text} masked={masked} /> : turn.text}
+        </p>
+        {masked && <MaskedKinds kinds={masked.kinds} />}
       </div>
     </article>
   )
