@@ -332,15 +332,18 @@ def test_every_endpoint_says_whose_its_things_are():
     operators = [
         f"{method} {path}" for (method, path), owner in owners.items() if owner == "OPERATOR"
     ]
-    reads = ("alarms", "calibration", "egress", "keys", "keys/*", "ramps", "shadows")
-    writes = ("drill", "keys", "keys/*", "keys/*/rotate", "ramps/*", "replay", "tenants/*")
+    store = ("store/default", "store/pull")
+    reads = ("alarms", "calibration", "egress", "keys", "keys/*", "ramps", "shadows", "store")
+    writes = ("drill", "keys", "keys/*", "keys/*/rotate", "ramps/*", "replay", *store, "tenants/*")
     equal(
         sorted(operators),
         [
             "DELETE /tandem/v1/keys/*",
+            "DELETE /tandem/v1/store/pull",
             "GET /metrics",
             "GET /slots",
             *(f"GET /tandem/v1/{name}" for name in reads),
+            "GET /tandem/v1/store/pull",
             "POST /api/pull",
             *(f"POST /tandem/v1/{name}" for name in writes),
         ],

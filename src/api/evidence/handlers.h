@@ -9,5 +9,8 @@ api_handler_fn privacy_handle_check; /* privacy_handler.c */
 api_handler_fn egress_handle;        /* egress_handler.c */
 api_handler_fn calibration_handle;   /* calibration_handler.c */
 api_handler_fn replay_handle;        /* replay_handler.c */
+/* store_handler.c */
+api_handler_fn store_handle_list, store_handle_choose;
+api_handler_fn store_handle_state, store_handle_pull, store_handle_cancel;
 
 #endif

@@ -22,6 +22,7 @@ struct metrics;
 struct otlp;
 struct webhooks;
 struct sandbox;
+struct json;
 
 /* Whose data is to be erased. */
 struct api_forget {
@@ -44,6 +45,20 @@ struct api_forgotten {
 struct api_stored {
     struct ledger_forgotten ledger;
     uint64_t consents, similar, vaults, files, deferred, responses, tickets;
+};
+
+/* Models that can be had, and how they come here. Any thread. */
+struct api_models {
+    /* As `tandem models recommend --json` has it, with "default". Not on a loop: at first it
+     * measures for half a second. **returns new** (json_free). */
+    enum td_status (*list)(void *ctx, struct json **out, struct td_error *err);
+    /* The default from the next start on; NULL = the model of the program. */
+    enum td_status (*choose)(void *ctx, const char *name, struct td_error *err);
+    /* Begins in the background; TD_BUSY: another one runs. */
+    enum td_status (*pull)(void *ctx, const char *asked, struct td_error *err);
+    void (*cancel)(void *ctx);
+    struct json *(*state)(void *ctx); /* **returns new** (json_free) */
+    void *ctx;
 };
 
 /* What the process lends. Immutable while apis exist, except what acquire returns. */
@@ -73,6 +88,7 @@ struct api_host {
     const char *ledger_path;         /* or NULL */
     const char *egress_path;         /* the record of what left; NULL = it is switched off */
     struct ledger_desk *ledger_desk; /* where it is read (admin/ledger_desk.h); or NULL */
+    struct api_models models;
     struct metrics *metrics;
     struct access_log *access_log;    /* NULL = requests are not logged (telemetry/access_log.h) */
     struct otlp *otlp;                /* NULL = no collector is told (telemetry/otlp.h) */

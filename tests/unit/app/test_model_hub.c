@@ -2,7 +2,7 @@
 
 #include "app/setup/model/catalog.h"
 #include "app/setup/model/hub.h"
-#include "app/verbs/store/pull_bar.h"
+#include "app/store/pull_bar.h"
 #include "base/json.h"
 #include "base/str.h"
 

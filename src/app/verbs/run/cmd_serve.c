@@ -36,6 +36,7 @@
 #include "app/setup/process/watch_keeper.h"
 #include "app/setup/process/webhook_setup.h"
 #include "app/setup/process/worker.h"
+#include "app/store/pull_desk.h"
 #include "base/background.h"
 #include "base/crypto.h"
 #include "base/error.h"
@@ -78,8 +79,9 @@ struct serve {
     struct webhooks *webhooks;       /* NULL = nobody is told of events */
     struct background *background;   /* outlives the workers */
     struct ledger_desk *ledger_desk; /* likewise; NULL without a ledger */
-    struct history *history;         /* NULL = nothing is kept */
-    struct file_store *files;        /* NULL = none are kept */
+    struct pull_desk *pull_desk;
+    struct history *history;  /* NULL = nothing is kept */
+    struct file_store *files; /* NULL = none are kept */
     struct batch_runner *batches;
     struct deferred_store *deferred; /* NULL = no question waits for a connection */
     struct deferral *deferral;
@@ -123,6 +125,7 @@ static void fill_host(struct serve *serve)
         .ledger_path = runtime_ledger(serve->runtime) ? config->ledger.path : NULL,
         .egress_path = strcmp(config->ledger.egress, "none") ? config->ledger.egress : NULL,
         .ledger_desk = serve->ledger_desk,
+        .models = pull_desk_calls(serve->pull_desk),
         .metrics = serve->metrics,
         .otlp = serve->otlp,
         .live = serve->live,
@@ -486,10 +489,11 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     }
     serve->call_cache = call_cache_new();
     serve->live = live_new();
+    serve->pull_desk = pull_desk_new(options->config_path);
     bool console = runtime_config(serve->runtime)->server.console;
     serve->logins = console ? login_limit_new() : NULL;
     if (!serve->metrics || (console && !serve->logins) || !serve->background ||
-        !serve->call_cache || !serve->live || !ledger != !serve->ledger_desk)
+        !serve->call_cache || !serve->live || !serve->pull_desk || !ledger != !serve->ledger_desk)
         return error_set(err, TD_NO_MEMORY, "no memory for the metrics and threads of a server");
     if (response_setup_keeps(runtime_config(serve->runtime)))
         status = open_history(runtime_config(serve->runtime), serve->key, &serve->history, err);
@@ -599,6 +603,7 @@ static int cmd_serve(int argc, char **argv)
     key_keeper_stop(serve->keys);
     background_free(serve->background);
     ledger_desk_free(serve->ledger_desk);
+    pull_desk_free(serve->pull_desk);
     batch_runner_free(serve->batches);
     file_store_close(serve->files);
     deferral_free(serve->deferral);

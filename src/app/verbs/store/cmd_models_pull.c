@@ -6,7 +6,7 @@
 #include "app/evidence/calibrate.h"
 #include "app/setup/model/adapter_file.h"
 #include "app/setup/model/model_default.h"
-#include "app/verbs/store/pull.h"
+#include "app/store/pull.h"
 #include "base/error.h"
 #include "base/str.h"
 

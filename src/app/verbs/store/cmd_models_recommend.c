@@ -3,20 +3,12 @@
 #include "app/cli/help.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
-#include "app/setup/model/model_store.h"
-#include "app/verbs/store/shortlist.h"
+#include "app/store/shortlist.h"
 #include "base/clock.h"
-#include "base/json.h"
 
 #include <stdio.h>
 
 #define GOOD_AT_COLUMN 49
-
-static bool is_there(const struct config *config, const struct catalog_model *model)
-{
-    char path[4096];
-    return model_store_find(config->models.dir, model->name, path, sizeof path);
-}
 
 static void print_row(const struct config *config, const struct shortlist *list,
                       const struct catalog_model *model)
@@ -37,7 +29,7 @@ static void print_row(const struct config *config, const struct shortlist *list,
         snprintf(text, sizeof text, "too large for the disk");
     else
         snprintf(text, sizeof text, "%s%s", model->good_at,
-                 is_there(config, model) ? " (downloaded)" : "");
+                 shortlist_is_there(config, model) ? " (downloaded)" : "");
     help_row(stdout, left, GOOD_AT_COLUMN, text);
 }
 
@@ -70,43 +62,6 @@ static void print_text(const struct config *config, const struct catalog *catalo
         printf("No model of the list fits. The built-in one needs nothing: tandem chat\n");
 }
 
-static struct json *row_to_json(const struct config *config, const struct shortlist *list,
-                                const struct catalog_model *model)
-{
-    const char *lacks = shortlist_lacks(list, model);
-    struct json *object = json_new_object();
-    json_put(object, "name", json_new_cstr(model->name));
-    json_put(object, "source", json_new_cstr(model->source));
-    json_put(object, "bytes", json_new_int((int64_t)model->bytes));
-    json_put(object, "sha256", json_new_cstr(model->sha256));
-    json_put(object, "licence", json_new_cstr(model->licence));
-    json_put(object, "parameters", json_new_double(model->parameters * 1e9));
-    json_put(object, "context_tokens", json_new_int(model->context));
-    json_put(object, "use", json_new_cstr(model->codes ? "code" : "chat"));
-    json_put(object, "good_at", json_new_cstr(model->good_at));
-    json_put(object, "lacks", json_new_cstr(lacks));
-    json_put(object, "tokens_per_s", json_new_double(shortlist_speed(list, model)));
-    json_put(object, "downloaded", json_new_bool(is_there(config, model)));
-    return object;
-}
-
-static bool print_as_json(const struct config *config, const struct catalog *catalog,
-                          const struct shortlist *list)
-{
-    double days = catalog_days(catalog, clock_wall_ms(NULL));
-    struct json *object = json_new_object(), *rows = json_new_array();
-    json_put(object, "checked", json_new_cstr(catalog_day(catalog)));
-    json_put(object, "is_old", json_new_bool(days > CATALOG_OLD_DAYS));
-    json_put(object, "free_memory_bytes", json_new_int((int64_t)list->ram_bytes));
-    json_put(object, "free_disk_bytes", json_new_int((int64_t)list->disk_bytes));
-    json_put(object, "weight_bytes_per_s", json_new_double(list->bytes_per_s));
-    json_put(object, "best", json_new_cstr(list->best ? list->best->name : NULL));
-    for (size_t i = 0; i < catalog_count(catalog); i++)
-        json_push(rows, row_to_json(config, list, catalog_at(catalog, i)));
-    json_put(object, "models", rows);
-    return command_print_json(object);
-}
-
 static int cmd_models_recommend(int argc, char **argv)
 {
     const char *config_path = NULL;
@@ -124,14 +79,14 @@ static int cmd_models_recommend(int argc, char **argv)
     struct td_error err = {0};
     struct config *config = NULL;
     struct catalog *catalog = NULL;
-    struct shortlist list;
+    struct shortlist list = {0};
     enum td_status status = config_load(config_path, &config, &err);
     if (status == TD_OK)
         status = catalog_open(config, &catalog, &err);
     if (status == TD_OK) {
         shortlist_make(config, catalog, &list);
         if (json)
-            printed = print_as_json(config, catalog, &list);
+            printed = command_print_json(shortlist_to_json(config, catalog, &list));
         else
             print_text(config, catalog, &list);
     }

@@ -4,7 +4,7 @@
 #include "app/cli/verb.h"
 #include "app/setup/model/catalog.h"
 #include "app/setup/model/hub.h"
-#include "app/verbs/store/pull.h"
+#include "app/store/pull.h"
 #include "base/json.h"
 #include "base/str.h"
 

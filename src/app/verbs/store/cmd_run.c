@@ -6,8 +6,8 @@
 #include "app/cli/verb.h"
 #include "app/setup/model/model_default.h"
 #include "app/setup/model/model_store.h"
-#include "app/verbs/store/pull.h"
-#include "app/verbs/store/shortlist.h"
+#include "app/store/pull.h"
+#include "app/store/shortlist.h"
 #include "base/error.h"
 
 #include <signal.h>
@@ -22,7 +22,7 @@ static enum td_status choose(struct pull *pull, bool yes, char name[static MODEL
                              struct td_error *err)
 {
     struct catalog *catalog = NULL;
-    struct shortlist list;
+    struct shortlist list = {0};
     char answer[64] = "y";
     if (model_default_read(pull->config->models.dir, name))
         return TD_OK;

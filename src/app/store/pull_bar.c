@@ -1,4 +1,4 @@
-#include "app/verbs/store/pull_bar.h"
+#include "app/store/pull_bar.h"
 
 #include "app/terminal/terminal.h"
 

@@ -1,5 +1,5 @@
-/* Downloading a model: what `tandem models pull` and `tandem run` share. Main thread; one at a
- * time. */
+/* Downloading a model: what `tandem models pull`, `tandem run` and a server's operators share. One
+ * thread; one at a time for a folder. */
 #ifndef APP_PULL_H
 #define APP_PULL_H
 
@@ -10,12 +10,18 @@
 
 #define PULL_RETRIES 8
 
+struct json;
+
 struct pull {
     /* What is wanted. */
     const char *config_path, *dir, *name, *ca_file;
     uint32_t streams, retries;
     bool json, force;
-    bool quiet;                           /* no word on standard output */
+    bool quiet;                /* no word on standard output */
+    const atomic_bool *cancel; /* NULL = Ctrl-C */
+    /* **takes** what --json prints, and "checking" with its bytes; NULL = it is printed. */
+    void (*on_event)(void *ctx, struct json *event);
+    void *ctx;
     char digest[DOWNLOAD_SHA256_HEX + 1]; /* that was asked for; "" = none */
 
     /* What came of it. */

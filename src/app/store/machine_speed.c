@@ -1,7 +1,7 @@
 /* Decoding goes through all weights for each token, so the time of products of one row of
  * activations with more weights than caches hold is the time of a token. The attention to earlier
  * tokens is left out: it is small in short chats. */
-#include "app/verbs/store/machine_speed.h"
+#include "app/store/machine_speed.h"
 
 #include "base/clock.h"
 #include "base/thread_pool.h"

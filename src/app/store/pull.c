@@ -1,6 +1,6 @@
 /* Fetch, check, name. What is fetched lies in NAME.gguf.part until its hash and its contents have
  * been checked, so that a model that can be named is always whole. */
-#include "app/verbs/store/pull.h"
+#include "app/store/pull.h"
 
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
@@ -8,7 +8,7 @@
 #include "app/setup/model/catalog.h"
 #include "app/setup/model/hub.h"
 #include "app/setup/model/model_store.h"
-#include "app/verbs/store/pull_bar.h"
+#include "app/store/pull_bar.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -50,6 +50,21 @@ static void show_bar(struct pull *pull, const char *what, uint64_t bytes, uint64
     pull->bar_shown = pull_bar_show(&bar) || pull->bar_shown;
 }
 
+static bool tell(const struct pull *pull, struct json *event)
+{
+    if (!pull->on_event)
+        return command_print_json(event);
+    pull->on_event(pull->ctx, event);
+    return true;
+}
+
+static void tell_bytes(const struct pull *pull, struct json *event, uint64_t bytes, uint64_t total)
+{
+    json_put(event, "bytes", json_new_int((int64_t)bytes));
+    json_put(event, "total", total == UINT64_MAX ? json_new_null() : json_new_int((int64_t)total));
+    tell(pull, event);
+}
+
 /* What comes after it says all that counts. */
 static void end_bar(struct pull *pull)
 {
@@ -66,22 +81,21 @@ static void on_progress(void *ctx, const struct download_progress *progress)
         return;
     }
     struct json *object = event_new(pull, "progress");
-    json_put(object, "bytes", json_new_int((int64_t)progress->bytes));
-    json_put(object, "total",
-             progress->total == UINT64_MAX ? json_new_null()
-                                           : json_new_int((int64_t)progress->total));
     json_put(object, "resumed_bytes", json_new_int((int64_t)progress->resumed_bytes));
     json_put(object, "streams", json_new_int(progress->streams));
-    command_print_json(object);
+    tell_bytes(pull, object, progress->bytes, progress->total);
 }
 
 static void on_hashed(void *ctx, uint64_t bytes, uint64_t total)
 {
     struct pull *pull = ctx;
     double now_ms = clock_monotonic_ms(NULL);
-    if (pull->json || now_ms < pull->hash_report_ms)
+    if ((pull->json && !pull->on_event) || now_ms < pull->hash_report_ms)
         return;
-    show_bar(pull, "checking", bytes, total, 0);
+    if (pull->on_event)
+        tell_bytes(pull, event_new(pull, "checking"), bytes, total);
+    else
+        show_bar(pull, "checking", bytes, total, 0);
     pull->hash_report_ms = now_ms + HASH_REPORT_MS;
 }
 
@@ -137,7 +151,7 @@ static enum td_status prepare(struct pull *pull, const char *text, struct td_err
 static enum td_status fetch(struct pull *pull, struct td_error *err)
 {
     if (pull->source.is_file)
-        return model_store_copy(pull->source.where, pull->path, &interrupted, &pull->part_fd, err);
+        return model_store_copy(pull->source.where, pull->path, pull->cancel, &pull->part_fd, err);
     const char *token = getenv("HF_TOKEN");
     struct download_options options = {
         .url = pull->source.where,
@@ -148,7 +162,7 @@ static enum td_status fetch(struct pull *pull, struct td_error *err)
         .bytes_max = (uint64_t)pull->config->models.file_mb_max * 1000000,
         .streams = pull->streams,
         .retry_count = pull->retries,
-        .cancel = &interrupted,
+        .cancel = pull->cancel,
         .on_progress = on_progress,
         .ctx = pull,
     };
@@ -171,7 +185,7 @@ static enum td_status install(struct pull *pull, struct td_error *err)
         .replace = pull->force,
         .sha256_wanted = given ? pull->digest : pull->result.sha256,
         .sha256_from = given ? pull->digest_from : "the server",
-        .cancel = &interrupted,
+        .cancel = pull->cancel,
         .on_progress = on_hashed,
         .ctx = pull,
     };
@@ -219,7 +233,7 @@ static bool print_done(const struct pull *pull, const char *event)
     if (pull->origin.source_cut)
         json_put(object, "source_cut", json_new_bool(true));
     json_put(object, "resumed_bytes", json_new_int((int64_t)pull->result.resumed_bytes));
-    return command_print_json(object);
+    return tell(pull, object);
 }
 
 static enum td_status refuse_present(const struct pull *pull, const char *why, const char *which,
@@ -231,9 +245,10 @@ static enum td_status refuse_present(const struct pull *pull, const char *why, c
                      pull->path, why, which);
 }
 
-static enum td_status hash_of(const char *path, char *sha256, struct td_error *err)
+static enum td_status hash_of(const struct pull *pull, const char *path, char *sha256,
+                              struct td_error *err)
 {
-    const struct model_check check = {.path = path, .cancel = &interrupted};
+    const struct model_check check = {.path = path, .cancel = pull->cancel};
     return model_store_hash(&check, sha256, err);
 }
 
@@ -247,7 +262,7 @@ static enum td_status check_present(struct pull *pull, struct td_error *err)
     enum td_status status = TD_OK;
     model_origin_read(pull->path, &there);
     if (*pull->digest || pull->source.is_file)
-        status = hash_of(*pull->digest ? pull->path : pull->source.where, sha256, err);
+        status = hash_of(pull, *pull->digest ? pull->path : pull->source.where, sha256, err);
     if (status != TD_OK)
         return status;
     if (*pull->digest && strcmp(sha256, pull->digest) != 0)
@@ -413,6 +428,8 @@ enum td_status pull_open(struct pull *pull, struct td_error *err)
 {
     pull->part_fd = -1;
     snprintf(pull->digest_from, sizeof pull->digest_from, "--sha256");
+    if (!pull->cancel)
+        pull->cancel = &interrupted;
     enum td_status status = config_load(pull->config_path, &pull->config, err);
     if (status == TD_OK)
         choose_endpoint(pull);

@@ -15,7 +15,8 @@ struct shortlist {
     const struct catalog_model *best; /* of those for chats; NULL = none fits */
 };
 
-/* Measures for about half a second. */
+/* Measures for about half a second, unless `threads` of *out says that this was done before: a new
+ * list is {0}. */
 void shortlist_make(const struct config *config, const struct catalog *catalog,
                     struct shortlist *out);
 /* NULL = it fits; else "memory" or "disk". */
@@ -23,5 +24,9 @@ const char *shortlist_lacks(const struct shortlist *list, const struct catalog_m
 /* What it needs of memory, with room for what it keeps of a chat. */
 uint64_t shortlist_memory(const struct catalog_model *model);
 double shortlist_speed(const struct shortlist *list, const struct catalog_model *model);
+bool shortlist_is_there(const struct config *config, const struct catalog_model *model);
+/* As `models recommend --json` prints it. **returns new** (json_free). */
+struct json *shortlist_to_json(const struct config *config, const struct catalog *catalog,
+                               const struct shortlist *list);
 
 #endif
