@@ -2,8 +2,11 @@
 """The console's view of models and calibration, in the system's Chromium against the real
 program."""
 
+import contextlib
 import random
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,9 @@ WHY_NOT = browser.use_environment()
 from scene import with_cloud
 
 from check import case, equal, main
+from model_hub import Blob, Hub
 from scripted_cloud import Script
+from store_scene import BIG, FILE, NANO_DATA, entry, store_env
 from tandem import Tandem, wait_until
 
 WORDS = "move pay freeze cancel my card savings loan rate pin flight hotel music weather".split()
@@ -131,6 +136,75 @@ def test_axe_finds_nothing_to_mend_and_it_fits_a_phone() -> None:
                     page.get_by_text(text).first.wait_for(state="attached")
                     accessible(page)
                     fits(page)
+
+
+@contextlib.contextmanager
+def store(blob: Blob, *entries: dict[str, Any]) -> Iterator[Tandem]:
+    """A server without models of its own, and a hub that has one."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Hub({FILE: blob}) as hub,
+        Tandem(env=store_env(Path(folder), hub.url, *entries)) as tandem,
+    ):
+        yield tandem
+
+
+@case
+def test_the_first_card_leads_to_a_model_that_is_pulled_and_made_the_default() -> None:
+    huge = entry({"name": "huge", "also": [], "bytes": 1 << 40, "parameters": 7000})
+    with store(Blob(NANO_DATA), entry(), huge) as tandem, open_page(tandem.url) as page:
+        page.get_by_role("link", name="Choose one and pull it").click()
+        rows = page.get_by_role("row")
+        for words in ("tiny", "best that fits", "labels", "mit", "tokens/s"):
+            assert words in rows.nth(1).inner_text(), (words, rows.nth(1).inner_text())
+        assert "needs more memory" in rows.nth(2).inner_text(), rows.nth(2).inner_text()
+        accessible(page)
+        page.get_by_role("button", name="Pull tiny").click()
+        page.get_by_role("heading", name="tiny is here").wait_for()
+        page.get_by_text("tandem serve -m tiny").wait_for()
+        accessible(page)
+        page.get_by_role("region", name="tiny is here").get_by_role("button").first.click()
+        page.get_by_text("This server takes it with its next start.").wait_for()
+        rows.nth(1).get_by_text("the default").wait_for()
+        equal(tandem.get("/tandem/v1/store").json["default"], "tiny")
+
+
+@case
+def test_a_pull_shows_how_far_it_is_and_goes_on_after_its_end() -> None:
+    slow = Blob(BIG, delay=0.2)
+    with store(slow, entry(BIG)) as tandem, open_page(tandem.url, path=at("/get")) as page:
+        page.get_by_role("button", name="Pull tiny").click()
+        bar = page.get_by_role("progressbar", name="Pulling tiny")
+        bar.wait_for()
+        wait_until(lambda: bar.evaluate("e => e.position > 0"))
+        page.get_by_text(" left").wait_for()  # how long it will take
+        size = f"{len(BIG) / 1e6:.0f} MB"
+        assert f"of {size}" in page.get_by_role("region", name="Pulling tiny").inner_text()
+        accessible(page)
+        page.get_by_role("button", name="Cancel").click()
+        page.get_by_role("heading", name="The pull of tiny was ended").wait_for()
+        page.reload()  # the server knows it, not the page
+        page.get_by_role("heading", name="The pull of tiny was ended").wait_for()
+        page.get_by_role("button", name="Go on where it stopped").click()
+        page.get_by_text("were here already").wait_for()
+        slow.delay = 0
+        page.get_by_role("heading", name="tiny is here").wait_for()
+
+
+@case
+def test_what_goes_wrong_with_a_pull_is_said_in_words() -> None:
+    with store(Blob(NANO_DATA + b"x")) as tandem:
+        phone = {"viewport": {"width": 360, "height": 740}}
+        with open_page(tandem.url, path=at("/get"), **phone) as page:
+            page.get_by_role("button", name="Pull tiny").click()
+            page.get_by_role("heading", name="tiny did not come").wait_for()
+            assert "SHA-256" in page.locator(".pull .note").inner_text()
+            fits(page)
+            accessible(page)
+            page.get_by_label("Another one from the hub").fill("hf:<img src=x>/b:Q4_0")
+            page.keyboard.press("Enter")
+            page.get_by_role("heading", name="hf:<img src=x>/b:Q4_0 did not come").wait_for()
+            equal(page.locator("main img").count(), 0)
 
 
 if __name__ == "__main__":

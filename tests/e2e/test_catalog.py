@@ -15,30 +15,13 @@ from check import case, equal, main
 from conversations import state
 from model_hub import Blob, Folder, Hub
 from screen import Screen
+from store_scene import FILE, entry
+from store_scene import NANO_DATA as DATA
 from tandem import BINARY, NANO, ROOT, Tandem, run
 
 LIST = ROOT / "models" / "catalog" / "catalog.json"
-DATA = NANO.read_bytes()
 SHA256 = hashlib.sha256(DATA).hexdigest()
-FILE = "/org/tiny-GGUF/resolve/main/tiny-Q8_0.gguf"
 TREE = "/api/models/org/tiny-GGUF/tree/main"
-
-
-def entry(other: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-    return {
-        "name": "tiny",
-        "also": ["tiny:7b"],
-        "source": "hf:org/tiny-GGUF:tiny-Q8_0.gguf",
-        "bytes": len(DATA),
-        "sha256": SHA256,
-        "licence": "mit",
-        "parameters": 0.006,
-        "context": 2048,
-        "use": "chat",
-        "good_at": "labels",
-        **more,
-        **(other or {}),
-    }
 
 
 def day(days_ago: int) -> str:

@@ -7,6 +7,7 @@ import { Loading, Page } from '../../ui/page'
 import { Tabs, tabOf } from '../../ui/tabs'
 import type { ViewProps } from '../../views'
 import { CalibrationTab } from './calibration'
+import { GetTab } from './get'
 import { ModelsTab } from './models'
 import './models.css'
 import { RolloutTab } from './rollout'
@@ -15,6 +16,7 @@ export default function Models({ rest }: ViewProps) {
   const { value, error, again } = useAsked<Calibration>('/tandem/v1/calibration')
   const tabs = [
     { rest: '', name: t('modelsTab') },
+    { rest: 'get', name: t('getTab') },
     { rest: 'calibration', name: t('calibrationTab') },
     { rest: 'rollout', name: t('rolloutTab') },
   ]
@@ -25,6 +27,7 @@ export default function Models({ rest }: ViewProps) {
       <div class="sections stack">
         {error && !value ? <Failure error={error} onRetry={again} /> : null}
         {!error && !value && <Loading />}
+        {shown === 'get' && <GetTab />}
         {value && shown === '' && <ModelsTab calibration={value} />}
         {value && shown === 'calibration' && <CalibrationTab calibration={value} />}
         {shown === 'rollout' && <RolloutTab />}

@@ -2,9 +2,11 @@
 import { CodeXml, Plus, SlidersHorizontal } from 'lucide-preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask } from '../../api/client'
+import { may } from '../../api/session'
 import type { Capabilities, Model } from '../../api/types'
 import { t } from '../../texts'
 import { Failure } from '../../ui/failure'
+import type { ViewProps } from '../../views'
 import { AnswerCard } from './answer'
 import type { Attachment } from './attachments'
 import { BesideChoice, BesideToggle, PairCard, tiersOf } from './beside'
@@ -48,7 +50,7 @@ function useFollow(turns: Turn[]) {
   return { list, onScroll, follow: () => (follows.current = true) }
 }
 
-export default function Playground() {
+export default function Playground({ role }: ViewProps) {
   const { capabilities, models, error, load } = useServer()
   const [settings, setSettings] = useState(usualSettings)
   const [open, setOpen] = useState(() => matchMedia('(min-width: 75rem)').matches)
@@ -81,7 +83,11 @@ export default function Playground() {
           <div class="column" role="log" aria-live="off">
             {error ? <Failure error={error} onRetry={load} /> : null}
             {!talk.turns.length && capabilities && (
-              <Start capabilities={capabilities} onAsk={askNow} />
+              <Start
+                capabilities={capabilities}
+                canPull={may(role, 'operator')}
+                onAsk={askNow}
+              />
             )}
             {talk.turns.map((turn, at) =>
               turn.role === 'user' ? (

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import type { Capabilities, Tier } from '../../api/types'
 import { t, type TextName } from '../../texts'
 import { Command } from '../../ui/copy'
+import { hrefOf } from '../../router'
 import { bytes } from '../../ui/format'
 import { placeClass, placeName } from '../../ui/place'
 
@@ -83,7 +84,7 @@ function Tries({ onAsk }: { onAsk: (text: string) => void }) {
   )
 }
 
-function Steps({ capabilities, onAsk }: Props) {
+function Steps({ capabilities, canPull, onAsk }: Props) {
   const { tiers, device } = capabilities
   const hasCloud = tiers.some((tier) => tier.place !== 'device' && tier.up)
   const hasModel = tiers.some(
@@ -115,8 +116,17 @@ function Steps({ capabilities, onAsk }: Props) {
       {!hasModel && (
         <StepCard icon={<HardDriveDownload size={18} />} title={t('cardModel')}>
           <p>{t('cardModelText', { memory: bytes(free), size: bytes(model.size * GB) })}</p>
-          <Command text={`tandem models pull ${model.source}`} />
-          <p class="more">{t('cardModelMore', { name: file })}</p>
+          {canPull ? (
+            <a class="button main" href={hrefOf('models', 'get')}>
+              <HardDriveDownload size={16} />
+              {t('cardModelGet')}
+            </a>
+          ) : (
+            <>
+              <Command text={`tandem models pull ${model.source}`} />
+              <p class="more">{t('cardModelMore', { name: file })}</p>
+            </>
+          )}
         </StepCard>
       )}
     </div>
@@ -125,16 +135,18 @@ function Steps({ capabilities, onAsk }: Props) {
 
 interface Props {
   capabilities: Capabilities
+  canPull: boolean // the page may get models
   onAsk: (text: string) => void
 }
 
-export function Start({ capabilities, onAsk }: Props) {
+export function Start(props: Props) {
+  const { capabilities } = props
   return (
     <div class="start">
       <h1>{t('startTitle')}</h1>
       <p class="lead">{t('startText')}</p>
       <Ladder tiers={capabilities.tiers} />
-      <Steps capabilities={capabilities} onAsk={onAsk} />
+      <Steps {...props} />
     </div>
   )
 }
