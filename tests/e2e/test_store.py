@@ -4,8 +4,10 @@ continuation, and the default. A local server stands for the hub."""
 
 import contextlib
 import hashlib
+import socket
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -103,6 +105,23 @@ def test_a_server_that_stops_leaves_what_the_next_one_goes_on_with():
             equal(state(tandem)["state"], "none")
             tandem.request("POST", PULL, {"model": "tiny"})
             assert end_of(tandem)["last"]["resumed_bytes"] > 0
+
+
+@case
+def test_a_hub_that_is_silent_holds_up_neither_an_end_nor_a_stop():
+    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with Tandem(env=store_env(Path(folder), address)) as tandem:
+            for name in ("tiny", "hf:org/tiny-GGUF:Q8_0"):
+                tandem.request("POST", PULL, {"model": name})
+                time.sleep(0.3)
+                tandem.request("DELETE", PULL)
+                wait_until(lambda: state(tandem)["state"] == "cancelled", 5)
+                tandem.request("POST", PULL, {"model": name})
+            time.sleep(0.3)
+            began = time.monotonic()
+            equal(tandem.stop(), 0)
+            assert time.monotonic() - began < 5
 
 
 @case

@@ -417,7 +417,7 @@ static enum td_status find_source(struct pull *pull, const char *text, char *out
         status = use_catalog(pull, plain, sizeof plain, err);
     if (status != TD_OK || !hub_source_is_open(plain))
         return status == TD_OK ? path_format(out, size, err, "%s", plain) : status;
-    const struct hub hub = {pull->endpoint, pull->token_origin, ca_file};
+    const struct hub hub = {pull->endpoint, pull->token_origin, ca_file, pull->cancel};
     status = hub_resolve(&hub, plain, out, size, err);
     if (status == TD_OK && !pull->quiet && !pull->json)
         fprintf(stderr, "%s\n", out);

@@ -236,6 +236,7 @@ export const operating: Record<keyof typeof english, string> = {
   pullDone: '{model} ist da',
   pullFailed: '{model} kam nicht an',
   pullCancelled: 'Das Holen von {model} wurde beendet',
+  pullAsking: 'Der Hub wird gefragt. Ohne Verbindung wird nach einer halben Minute aufgegeben.',
   pullChecking: '{model} wird geprüft',
   pullCheckingHint: 'Alles ist da, und der Hash wird verglichen.',
   pullOf: '{now} von {total}',

@@ -234,6 +234,7 @@ export const operating = {
   pullDone: '{model} is here',
   pullFailed: '{model} did not come',
   pullCancelled: 'The pull of {model} was ended',
+  pullAsking: 'Asking the hub. Without a connection it gives up after half a minute.',
   pullChecking: 'Checking {model}',
   pullCheckingHint: 'All of it is here, and its hash is compared.',
   pullOf: '{now} of {total}',

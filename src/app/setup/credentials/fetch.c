@@ -6,12 +6,16 @@
 #include "net/loop_event.h"
 #include "net/loopback.h"
 
+#define LOOK_MS 100 /* whether it was cancelled */
+
 struct waiting {
     struct loop *loop;
     struct buf *answer;
     enum td_status status;
     int code;
     struct td_error err;
+    const atomic_bool *cancel;
+    struct loop_timer *timer;
 };
 
 static void on_body(void *ctx, struct td_str bytes)
@@ -29,11 +33,22 @@ static void on_done(void *ctx, enum td_status status, int code, const struct td_
     loop_event_stop(waiting->loop);
 }
 
+static void on_look(void *ctx)
+{
+    struct waiting *waiting = ctx;
+    if (!atomic_load(waiting->cancel)) {
+        loop_timer_start(waiting->loop, waiting->timer, LOOK_MS);
+        return;
+    }
+    waiting->status = error_set(&waiting->err, TD_CANCELLED, "interrupted");
+    loop_event_stop(waiting->loop);
+}
+
 enum td_status fetch_now(const struct fetch_ask *ask, struct buf *answer, int *code,
                          struct td_error *err)
 {
     static const char *const none[] = {NULL};
-    struct waiting waiting = {.answer = answer};
+    struct waiting waiting = {.answer = answer, .cancel = ask->cancel};
     struct client *client = NULL;
     struct client_transfer *transfer;
     const struct client_request request = {
@@ -57,12 +72,17 @@ enum td_status fetch_now(const struct fetch_ask *ask, struct buf *answer, int *c
     status = client_new(waiting.loop, &client, err);
     if (status == TD_OK)
         status = client_start(client, &request, &transfer, err);
+    if (status == TD_OK && ask->cancel)
+        waiting.timer = loop_timer_new(waiting.loop, on_look, &waiting);
+    if (waiting.timer)
+        loop_timer_start(waiting.loop, waiting.timer, LOOK_MS);
     if (status == TD_OK) {
         loop_event_run(waiting.loop);
         status = waiting.status;
         if (status != TD_OK)
             error_set(err, status, "%s", waiting.err.message);
     }
+    loop_timer_free(waiting.loop, waiting.timer);
     client_free(client);
     loop_event_free(waiting.loop);
     *code = waiting.code;

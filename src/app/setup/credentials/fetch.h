@@ -6,6 +6,8 @@
 
 #include "base/buf.h"
 
+#include <stdatomic.h>
+
 struct fetch_ask {
     const char *method, *url;
     const char *const *headers; /* NULL-terminated; NULL = none */
@@ -13,6 +15,7 @@ struct fetch_ask {
     bool direct;         /* a server of this machine or of its network: without a proxy, and http */
     const char *ca_file; /* NULL = the system's certificates */
     uint32_t connect_ms, total_ms;
+    const atomic_bool *cancel; /* then TD_CANCELLED; NULL = not cancellable */
 };
 
 /* Appends the answer's body. *code: its status. TD_OK for any complete answer. */

@@ -51,7 +51,8 @@ static enum td_status ask(const struct hub *hub, const char *url, struct json **
                                       .headers = headers,
                                       .ca_file = hub->ca_file,
                                       .connect_ms = CONNECT_MS,
-                                      .total_ms = TOTAL_MS};
+                                      .total_ms = TOTAL_MS,
+                                      .cancel = hub->cancel};
     buf_init(&answer, ANSWER_BYTES_MAX);
     enum td_status status = fetch_now(&request, &answer, &code, err);
     if (status != TD_OK)

@@ -6,14 +6,17 @@
 
 #include "tandem/types.h"
 
+#include <stdatomic.h>
+
 #define HUB_QUANTIZATION "Q4_K_M" /* of a source that names none: the usual one */
 
 struct json;
 
 struct hub {
-    const char *endpoint;     /* "https://huggingface.co" */
-    const char *token_origin; /* whose HF_TOKEN is */
-    const char *ca_file;      /* NULL = the system's certificates */
+    const char *endpoint;      /* "https://huggingface.co" */
+    const char *token_origin;  /* whose HF_TOKEN is */
+    const char *ca_file;       /* NULL = the system's certificates */
+    const atomic_bool *cancel; /* NULL = not cancellable */
 };
 
 /* Whether a source names a repository, but no file of it: hf:ORG/REPO or hf:ORG/REPO:Q4_K_M. */

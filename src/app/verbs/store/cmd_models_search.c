@@ -75,7 +75,8 @@ static int cmd_models_search(int argc, char **argv)
         print_known(catalog, words[0]);
     fflush(stdout);
     if (status == TD_OK) {
-        const struct hub hub = {pull.endpoint, pull.token_origin, pull.config->models.ca_file};
+        const struct hub hub = {pull.endpoint, pull.token_origin, pull.config->models.ca_file,
+                                pull.cancel};
         status = hub_search(&hub, words[0], &list, &err);
     }
     if (status == TD_OK && json)

@@ -56,7 +56,7 @@ function Progress({ pull }: { pull: Pull }) {
         value={total ? now : undefined}
       />
       <p class="hint">
-        {checking ? `${t('pullCheckingHint')} ` : ''}
+        {checking ? `${t('pullCheckingHint')} ` : pull.last ? '' : t('pullAsking')}
         {words.filter(Boolean).join(' · ')}
       </p>
     </>
