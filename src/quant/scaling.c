@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "engine/model/architecture.h"
 #include "quant/encode.h"
 
 #include <math.h>
@@ -143,6 +144,9 @@ static bool attention_out(const struct quantize_plan *plan, const struct mix_mod
     struct td_str architecture = {0};
     uint32_t kv_heads = 0;
     gguf_get_string(plan->gguf, "general.architecture", &architecture);
+    const struct architecture *traits = architecture_find(architecture);
+    if (traits && traits->value_norm)
+        return false; /* a norm stands between v and o */
     snprintf(key, sizeof key, STR_FMT ".attention.head_count_kv",
              STR_ARG(str_slice(architecture, 0, 64)));
     if (!gguf_get_u32(plan->gguf, key, &kv_heads) || kv_heads == 0 || rows % kv_heads != 0)

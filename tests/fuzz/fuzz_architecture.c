@@ -10,7 +10,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Behind the architecture's own keys, which are first, is the vocabulary. */
-enum { KEYS_BYTES = 1024, CONTEXT = 64, IDS = 5, COUNT = 13 };
+enum { KEYS_BYTES = 1024, CONTEXT = 64, IDS = 5, COUNT = 14 };
 
 static void run(struct td_model *model)
 {
@@ -31,8 +31,8 @@ static void run(struct td_model *model)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const names[COUNT] = {
-        "llama", "gemma3",  "gpt-oss", "granitemoe", "phi3",          "olmo2",     "stablelm",
-        "lfm2",  "openelm", "deci",    "lfm2moe",    "granitehybrid", "nemotron_h"};
+        "llama", "gemma3",  "gpt-oss", "granitemoe", "phi3",          "olmo2",      "stablelm",
+        "lfm2",  "openelm", "deci",    "lfm2moe",    "granitehybrid", "nemotron_h", "gemma4"};
     static struct buf files[COUNT];
     static size_t directories[COUNT];
     struct td_error err = {0};

@@ -18,10 +18,23 @@ import torch
 import transformers as hf
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from decoder_sizes import (
+    BASE,
+    CONTEXT,
+    EPSILON,
+    EXPERTS,
+    FFN,
+    HEAD,
+    HEADS,
+    KV_HEADS,
+    USED,
+    VOCAB,
+    WIDE,
+    WINDOW,
+)
+from decoders_gemma4 import GEMMA4_CASES, GEMMA4_NAMES, gemma4_tensors
 from make_bert import values
 
-WIDE, HEADS, KV_HEADS, HEAD, FFN, VOCAB, EXPERTS, USED = 32, 4, 2, 16, 48, 64, 4, 2
-WINDOW, CONTEXT, EPSILON, BASE = 8, 256, 1e-5, 10000.0
 IDS = [(11 * i * i + 5 * i + 3) % VOCAB for i in range(24)]
 ROWS = 2  # logits of the last positions
 SIZES = {
@@ -254,6 +267,7 @@ CASES = {
             "ssm.group_count": 2,
         },
     ),
+    **GEMMA4_CASES,
     "llama-pruned": ("llama", hf.LlamaConfig, {}, 3, {}),
     "deci": ("deci", hf.LlamaConfig, {}, 4, {}),
     # OpenELM's own code is not in transformers; its layers compute what Qwen 3's do.
@@ -297,8 +311,11 @@ def sizes_of(case, layer):
 
 
 def tensors(case, layers):
-    """Name, shape (rows, cols; experts first), scale, base."""
+    """Name, shape (rows, cols; experts first), scale, base; if not all elements are of the formula
+    how many at the end are not, and their value."""
     arch = CASES[case][0]
+    if arch == "gemma4":
+        return gemma4_tensors(layers, CASES[case][4])
     tied = arch in ("gemma", "lfm2", "lfm2moe", "openelm") or case == "phi4-mini"
     rows = [
         ("token_embd.weight", (VOCAB, WIDE), 1.0, 0.0),
@@ -554,6 +571,8 @@ def layer_state(case, layer, weights):
         names["ffn_norm.bias"] = "post_attention_layernorm.bias"
     if arch in SHORT_CONV:
         names |= LFM2_NAMES
+    if arch == "gemma4":
+        names |= GEMMA4_NAMES
     if arch == "granitehybrid" or case in SHARED:
         state |= granite_state(take, to, blk, weights)
     if arch == "nemotron_h":
@@ -591,7 +610,7 @@ def logits_of(case):
         prune(model, case, model.config)
     model.config._experts_implementation = "eager"  # the others know no float64
     weights = {}
-    for seed, (name, shape, scale, base) in enumerate(tensors(case, layers), 1):
+    for seed, (name, shape, scale, base, *_) in enumerate(tensors(case, layers), 1):
         flat = values(seed, math.prod(shape), scale, base)
         weights[name] = torch.tensor(flat).double().reshape(shape)
     state = {"model.embed_tokens.weight": weights["token_embd.weight"]}
@@ -604,6 +623,10 @@ def logits_of(case):
         state["model.norm.weight"] = weights["output_norm.weight"]
     if arch == "stablelm":
         state["model.norm.bias"] = weights["output_norm.bias"]
+    if "per_layer_token_embd.weight" in weights:
+        state["model.embed_tokens_per_layer.weight"] = weights["per_layer_token_embd.weight"]
+        state["model.per_layer_model_projection.weight"] = weights["per_layer_model_proj.weight"]
+        state["model.per_layer_projection_norm.weight"] = weights["per_layer_proj_norm.weight"]
     state["lm_head.weight"] = weights.get("output.weight", weights["token_embd.weight"])
     for layer in range(layers):
         state |= layer_state(case, layer, weights)

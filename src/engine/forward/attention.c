@@ -41,9 +41,9 @@ struct softmax {
     float *sums;                 /* [rows, columns] */
 };
 
-static size_t columns_of(const struct td_model *model)
+static size_t columns_of(const struct tile *tile)
 {
-    return kv_value_columns(model->head_size);
+    return kv_value_columns(tile->batch->layer->head_size);
 }
 
 /* The positions that a token of the tile sees. */
@@ -68,11 +68,10 @@ static struct range seen_of(const struct tile *tile, uint32_t token, uint32_t be
 
 static void clear(const struct tile *tile, struct softmax *softmax)
 {
-    const struct td_model *model = tile->batch->workspace->model;
     size_t rows = (size_t)tile->span->count * tile->group;
     for (size_t row = 0; row < rows; row++)
         softmax->states[row] = (struct attend_state){-INFINITY, 0};
-    memset(softmax->sums, 0, rows * columns_of(model) * sizeof *softmax->sums);
+    memset(softmax->sums, 0, rows * columns_of(tile) * sizeof *softmax->sums);
 }
 
 /* Attends to one page. Tokens that see the same part of it go together. */
@@ -83,6 +82,7 @@ static void attend_page(const struct tile *tile, uint32_t page, uint32_t begin, 
     const struct sequence *sequence = tile->sequence;
     const struct kv_pool *pool = sequence->pool;
     uint32_t layer = tile->batch->layer_index, count = tile->span->count;
+    size_t head_size = tile->batch->layer->head_size;
     bool more = page + 1 < sequence->page_count;
     struct attend_task task = {
         .keys = kv_page_keys(pool, sequence->pages[page], layer, tile->kv_head),
@@ -90,14 +90,14 @@ static void attend_page(const struct tile *tile, uint32_t page, uint32_t begin, 
         .next_keys =
             more ? kv_page_keys(pool, sequence->pages[page + 1], layer, tile->kv_head) : NULL,
         .kv_type = pool->kv_type,
-        .head_size = model->head_size,
+        .head_size = head_size,
         .scale = model->attention_scale,
         .cap = model->attention_cap};
     uint32_t least = pool->kv_type == TD_KV_F16 ? LOAD_ROWS_MIN_F16 : LOAD_ROWS_MIN;
     bool many = count * tile->group >= least && pool->kv_type != TD_KV_F32;
     if (many || !kv_type_is_read_directly(pool->kv_type)) {
         uint32_t last = seen_of(tile, count - 1, begin, end).end;
-        model->kernels->kv_load(pool->kv_type, task.keys, task.values, model->head_size,
+        model->kernels->kv_load(pool->kv_type, task.keys, task.values, head_size,
                                 last ? last : end - begin, tile->keys, tile->values);
         task.keys = tile->keys;
         task.values = tile->values;
@@ -115,10 +115,10 @@ static void attend_page(const struct tile *tile, uint32_t page, uint32_t begin, 
         size_t row = (size_t)token * tile->group;
         task.begin = seen.begin;
         task.end = seen.end;
-        task.q = tile->q + row * model->head_size;
+        task.q = tile->q + row * head_size;
         task.rows = (size_t)(same - token) * tile->group;
         task.states = softmax->states + row;
-        task.sums = softmax->sums + row * columns_of(model);
+        task.sums = softmax->sums + row * columns_of(tile);
         model->kernels->attend(&task);
     }
 }
@@ -137,10 +137,10 @@ static void attend_span(const struct tile *tile, uint32_t span, struct softmax *
 }
 
 /* Joins a span to those before it, with the same rescaling as between pages. */
-static void join_span(const struct td_model *model, size_t rows, const struct softmax *span,
-                      struct softmax *so_far)
+static void join_span(const struct tile *tile, const struct softmax *span, struct softmax *so_far)
 {
-    size_t columns = columns_of(model);
+    const struct td_model *model = tile->batch->workspace->model;
+    size_t columns = columns_of(tile), rows = (size_t)tile->span->count * tile->group;
     for (size_t row = 0; row < rows; row++) {
         struct attend_state *state = &so_far->states[row], next = span->states[row];
         float *sums = so_far->sums + row * columns;
@@ -165,7 +165,7 @@ static void give_out(const struct tile *tile, const struct softmax *softmax)
 {
     const struct workspace *workspace = tile->batch->workspace;
     const struct td_model *model = workspace->model;
-    size_t columns = columns_of(model), size = model->head_size;
+    size_t columns = columns_of(tile), size = tile->batch->layer->head_size;
     const float *sinks = tile->batch->layer->sinks;
     size_t head_count = tile->batch->layer->head_count;
     for (size_t token = 0; token < tile->span->count; token++)
@@ -211,14 +211,14 @@ static void open_tile(struct tile *tile, struct softmax softmax[2], uint32_t lea
 {
     const struct workspace *workspace = tile->batch->workspace;
     const struct workspace_attention *attention = &workspace->attention;
-    const struct td_model *model = workspace->model;
-    size_t rows = (size_t)attention->tile_tokens * tile->group, size = model->head_size;
+    size_t rows = (size_t)attention->tile_tokens * tile->group, columns = columns_of(tile);
+    size_t size = tile->batch->layer->head_size;
     float *from = attention->scratch + lease * attention->scratch_floats;
     tile->keys = take(&from, size * KV_PAGE_TOKENS);
-    tile->values = take(&from, columns_of(model) * KV_PAGE_TOKENS);
+    tile->values = take(&from, columns * KV_PAGE_TOKENS);
     tile->q = take(&from, rows * size);
     for (int i = 0; i < 2; i++) {
-        softmax[i].sums = take(&from, rows * columns_of(model));
+        softmax[i].sums = take(&from, rows * columns);
         softmax[i].states = (struct attend_state *)(void *)take(&from, rows * 2);
     }
     for (size_t token = 0; token < tile->span->count; token++) {
@@ -239,12 +239,11 @@ static struct range spans_of(const struct tile *tile)
 /* Walks through all spans in order. */
 static void walk_spans(struct tile *tile, struct softmax softmax[2])
 {
-    const struct td_model *model = tile->batch->workspace->model;
     struct range spans = spans_of(tile);
     attend_span(tile, spans.begin, &softmax[0]);
     for (uint32_t span = spans.begin + 1; span < spans.end; span++) {
         attend_span(tile, span, &softmax[1]);
-        join_span(model, (size_t)tile->span->count * tile->group, &softmax[1], &softmax[0]);
+        join_span(tile, &softmax[1], &softmax[0]);
     }
     give_out(tile, &softmax[0]);
 }
@@ -254,14 +253,14 @@ static void share_spans(struct tile *tile, struct softmax *softmax, uint32_t pla
 {
     const struct workspace *workspace = tile->batch->workspace;
     const struct workspace_attention *attention = &workspace->attention;
-    const struct td_model *model = workspace->model;
     struct range spans = spans_of(tile);
-    size_t row_floats = columns_of(model) + 2, part_floats = tile->group * row_floats;
+    size_t columns = columns_of(tile), row_floats = columns + 2,
+           part_floats = tile->group * row_floats;
     float *parts = attention->partials + (size_t)place * attention->spans_max * part_floats;
     if (index >= spans.end - spans.begin)
         return;
     struct softmax part = {.sums = parts + index * part_floats};
-    part.states = (struct attend_state *)(void *)(part.sums + tile->group * columns_of(model));
+    part.states = (struct attend_state *)(void *)(part.sums + tile->group * columns);
     attend_span(tile, spans.begin + index, &part);
     if (atomic_fetch_add_explicit(&attention->done[place], 1, memory_order_acq_rel) + 1 !=
         spans.end - spans.begin)
@@ -269,8 +268,8 @@ static void share_spans(struct tile *tile, struct softmax *softmax, uint32_t pla
     clear(tile, softmax);
     for (uint32_t i = 0; i < spans.end - spans.begin; i++) {
         part.sums = parts + i * part_floats;
-        part.states = (struct attend_state *)(void *)(part.sums + tile->group * columns_of(model));
-        join_span(model, tile->group, &part, softmax);
+        part.states = (struct attend_state *)(void *)(part.sums + tile->group * columns);
+        join_span(tile, &part, softmax);
     }
     give_out(tile, softmax);
 }
@@ -356,7 +355,7 @@ void attention_run(struct batch *batch)
     step.item_count = items * step.span_count;
     for (uint32_t i = 0; step.span_count > 1 && i < items; i++)
         atomic_store_explicit(&workspace->attention.done[i], 0, memory_order_relaxed);
-    size_t kv_bytes = (size_t)kv_heads * workspace->model->head_size * 4, positions = 0;
+    size_t kv_bytes = (size_t)kv_heads * batch->layer->head_size * 4, positions = 0;
     for (uint32_t i = 0; i < batch->row_count; i++)
         positions += workspace->rows[i].position + 1;
     step_run(&step, kv_bytes * positions);

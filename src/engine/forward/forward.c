@@ -2,9 +2,10 @@
  * batch of rows. A row knows its sequence and its position. Everything between embedding and output
  * treats all rows the same, except attention, which reads the pages of the row's sequence. What
  * differs between architectures is data of the model and its layers. Mixtures of experts are in
- * forward_experts.c, short convolutions in short_conv.c, Mamba-2 layers in ssm.c. A pass allocates
- * nothing. */
+ * forward_experts.c, short convolutions in short_conv.c, Mamba-2 layers in ssm.c, inputs of layers
+ * in layer_inputs.c. A pass allocates nothing. */
 #include "engine/forward/attention.h"
+#include "engine/forward/layer_inputs.h"
 #include "engine/forward/recurrent.h"
 #include "engine/forward/short_conv.h"
 #include "engine/forward/ssm.h"
@@ -43,32 +44,32 @@ static void embed_item(struct step *step, uint32_t index)
 }
 
 /* Norms and rotates `count` adjacent heads. norm NULL = no norm, cos_sin NULL = no rotation. */
-static void rotate_heads(const struct td_model *model, float *heads, uint32_t count,
-                         const float *norm, const float *cos_sin)
+static void rotate_heads(const struct td_model *model, const struct layer *layer, float *heads,
+                         uint32_t count, const float *norm, const float *cos_sin)
 {
-    size_t pair_count = model->ropes[ROPE_GLOBAL].pair_count;
+    size_t size = layer->head_size;
     for (uint32_t h = 0; h < count; h++) {
-        float *head = heads + (size_t)h * model->head_size;
+        float *head = heads + h * size;
         if (norm)
-            model->kernels->rms_norm(head, norm, model->head_size, model->norm_epsilon, head);
+            model->kernels->rms_norm(head, norm, size, model->norm_epsilon, head);
         if (cos_sin)
-            model->kernels->rope(head, cos_sin, pair_count * 2,
+            model->kernels->rope(head, cos_sin, (size_t)model->ropes[layer->rope].pair_count * 2,
                                  model->architecture->rope_interleaved);
     }
 }
 
 /* The queries or keys of a row. Where the norm stands is a matter of the architecture. */
-static void place_heads(const struct td_model *model, float *heads, uint32_t count,
-                        const float *norm, const float *cos_sin)
+static void place_heads(const struct td_model *model, const struct layer *layer, float *heads,
+                        uint32_t count, const float *norm, const float *cos_sin)
 {
     const struct architecture *traits = model->architecture;
     if (norm && traits->qk_norm_whole)
-        model->kernels->rms_norm(heads, norm, (size_t)count * model->head_size, model->norm_epsilon,
+        model->kernels->rms_norm(heads, norm, (size_t)count * layer->head_size, model->norm_epsilon,
                                  heads);
     bool each = norm && !traits->qk_norm_whole;
-    rotate_heads(model, heads, count, each && !traits->qk_norm_late ? norm : NULL, cos_sin);
+    rotate_heads(model, layer, heads, count, each && !traits->qk_norm_late ? norm : NULL, cos_sin);
     if (each && traits->qk_norm_late)
-        rotate_heads(model, heads, count, norm, NULL);
+        rotate_heads(model, layer, heads, count, norm, NULL);
 }
 
 /* Applies biases, norms and rope to one row. */
@@ -79,19 +80,24 @@ static void place_row(const struct batch *batch, uint32_t index)
     const struct layer *layer = batch->layer;
     size_t q_size = layer->q.rows, kv_size = layer->k.rows;
     float *q = workspace->query + index * q_size, *k = workspace->key + index * kv_size;
+    float *v = workspace->value + index * kv_size;
     const float *cos_sin = NULL;
     if (layer->rope != ROPE_NONE)
         cos_sin = workspace->cos_sin[layer->rope == ROPE_LOCAL] +
-                  (size_t)index * model->ropes[ROPE_GLOBAL].pair_count * 2;
+                  (size_t)index * model->ropes[layer->rope].pair_count * 2;
     if (layer->q_bias && !forward_all_left(batch))
         model->kernels->add(q, layer->q_bias, q_size);
     if (layer->k_bias)
         model->kernels->add(k, layer->k_bias, kv_size);
     if (layer->v_bias)
-        model->kernels->add(workspace->value + index * kv_size, layer->v_bias, kv_size);
+        model->kernels->add(v, layer->v_bias, kv_size);
     if (!forward_all_left(batch))
-        place_heads(model, q, layer->head_count, layer->q_norm, cos_sin);
-    place_heads(model, k, layer->kv_head_count, layer->k_norm, cos_sin);
+        place_heads(model, layer, q, layer->head_count, layer->q_norm, cos_sin);
+    if (kv_size == 0)
+        return;
+    place_heads(model, layer, k, layer->kv_head_count, layer->k_norm, cos_sin);
+    if (layer->v_norm)
+        rotate_heads(model, layer, v, layer->kv_head_count, layer->v_norm, NULL);
 }
 
 /* Gives a run of rows their positions, and stores their keys and values in the cache. */
@@ -103,16 +109,17 @@ static void position_item(struct step *step, uint32_t index)
     const struct workspace_span *run = &workspace->attention.runs[index];
     const struct sequence *sequence = batch->segments[run->segment].sequence;
     const struct kv_pool *pool = sequence->pool;
-    uint32_t kv_heads = batch->layer->kv_head_count;
+    const struct layer *layer = batch->layer;
+    uint32_t kv_heads = layer->k.rows != 0 ? layer->kv_head_count : 0;
     uint32_t position = workspace->rows[run->row].position, at = position % KV_PAGE_TOKENS;
     uint32_t page = sequence->pages[position / KV_PAGE_TOKENS];
     for (uint32_t i = 0; i < run->count; i++)
         place_row(batch, run->row + i);
     for (uint32_t h = 0; h < kv_heads && !batch->again; h++)
         for (uint32_t i = 0; i < run->count; i++) {
-            size_t head = ((size_t)(run->row + i) * kv_heads + h) * model->head_size;
+            size_t head = ((size_t)(run->row + i) * kv_heads + h) * layer->head_size;
             model->kernels->kv_store(workspace->key + head, workspace->value + head,
-                                     model->head_size, pool->kv_type, at + i,
+                                     layer->head_size, pool->kv_type, at + i,
                                      kv_page_keys(pool, page, batch->layer_index, h),
                                      kv_page_values(pool, page, batch->layer_index, h));
         }
@@ -143,8 +150,7 @@ static void add_residual(struct batch *batch, const float *norm_weight)
     step_run(&step, (size_t)batch->row_count * batch->workspace->model->embedding_size * 4);
 }
 
-/* hidden += W x, or hidden += norm(W x) if the output of the block has a norm. */
-static void project(struct batch *batch, const struct weight *weight, const float *norm_weight)
+void forward_project(struct batch *batch, const struct weight *weight, const float *norm_weight)
 {
     struct step step = {
         .batch = batch,
@@ -234,23 +240,24 @@ static void attention_block(struct batch *batch)
         ssm_block(batch);
         forward_prepare(batch, workspace->attended, layer->o.cols, rows, NULL, NULL,
                         form_bit(&layer->o));
-        project(batch, &layer->o, NULL);
+        forward_project(batch, &layer->o, NULL);
         return;
     }
     if (q_size == 0) { /* a matrix in place of the attention */
         forward_prepare(batch, workspace->hidden, model->embedding_size, rows, NULL,
                         layer->attention_norm, form_bit(&layer->o));
-        project(batch, &layer->o, NULL);
+        forward_project(batch, &layer->o, NULL);
         return;
     }
-    forward_prepare(batch, workspace->hidden, model->embedding_size, rows, NULL,
-                    layer->attention_norm,
-                    form_bit(&layer->q) | form_bit(&layer->k) | form_bit(&layer->v));
+    bool own_keys = kv_size != 0;
+    forward_prepare(
+        batch, workspace->hidden, model->embedding_size, rows, NULL, layer->attention_norm,
+        form_bit(&layer->q) | (own_keys ? form_bit(&layer->k) | form_bit(&layer->v) : 0));
     struct step qkv = {.batch = batch,
                        .products = {{&layer->q, workspace->query, q_size},
                                     {&layer->k, workspace->key, kv_size},
                                     {&layer->v, workspace->value, kv_size}},
-                       .product_count = 3,
+                       .product_count = own_keys ? 3 : 1,
                        .input_count = rows};
     step_run_products(&qkv);
     place(batch);
@@ -259,7 +266,7 @@ static void attention_block(struct batch *batch)
     else
         attention_run(batch);
     forward_prepare(batch, workspace->attended, q_size, rows, NULL, NULL, form_bit(&layer->o));
-    project(batch, &layer->o, layer->attention_output_norm);
+    forward_project(batch, &layer->o, layer->attention_output_norm);
     if (layer->o_bias) {
         struct step bias = {.batch = batch, .item = bias_item, .item_count = rows};
         step_run(&bias, (size_t)rows * model->embedding_size * sizeof(float));
@@ -308,7 +315,7 @@ static void ffn_block(struct batch *batch)
     }
     if (layer->gate.rows == 0) {
         squared_up(batch);
-        project(batch, &layer->down, layer->ffn_output_norm);
+        forward_project(batch, &layer->down, layer->ffn_output_norm);
         return;
     }
     forward_prepare(batch, workspace->hidden, model->embedding_size, rows, NULL, layer->ffn_norm,
@@ -322,7 +329,7 @@ static void ffn_block(struct batch *batch)
     step_run_products(&gate_up);
     forward_prepare(batch, workspace->gate, layer->ffn_size, rows, NULL, NULL,
                     form_bit(&layer->down));
-    project(batch, &layer->down, layer->ffn_output_norm);
+    forward_project(batch, &layer->down, layer->ffn_output_norm);
 }
 
 /* --- a pass --- */
@@ -348,6 +355,8 @@ static bool run_layers(struct batch *batch, float *logits)
     const struct td_model *model = batch->workspace->model;
     struct step embed = {.batch = batch, .item = embed_item, .item_count = batch->row_count};
     step_run(&embed, (size_t)batch->row_count * model->embedding_size * sizeof(float));
+    if (model->layer_input_size != 0)
+        layer_inputs_prepare(batch);
     forward_after_layers(batch, 0, logits);
     for (uint32_t i = 0; i < model->layer_count; i++) {
         if (is_cancelled(batch))
@@ -359,6 +368,7 @@ static bool run_layers(struct batch *batch, float *logits)
         } else {
             attention_block(batch);
             ffn_block(batch);
+            layer_inputs_run(batch);
         }
         forward_after_layers(batch, i + 1, logits);
     }

@@ -106,6 +106,9 @@ void forward_prepare(struct batch *batch, const float *input, size_t size, uint3
 void forward_prepare_rows(struct batch *batch, const float *input, size_t size, uint32_t count,
                           const uint32_t *from, unsigned forms);
 
+/* hidden += W x, or hidden += norm(W x) if the output of the block has a norm. */
+void forward_project(struct batch *batch, const struct weight *weight, const float *norm_weight);
+
 /* The outputs of the pass. forward_after_layers: states, early exits and the probe after
  * layer_count layers. forward_output: at the end, the logits of the rows that have not left. */
 void forward_after_layers(struct batch *batch, uint32_t layer_count, float *logits);

@@ -19,14 +19,20 @@
 static bool measure(struct kv_pool *pool, uint64_t page_count, uint64_t *bytes)
 {
     const struct td_model *model = pool->model;
-    pool->key_bytes = kv_keys_bytes(pool->kv_type, model->head_size);
-    pool->head_bytes = pool->key_bytes + kv_values_bytes(pool->kv_type, model->head_size);
-    size_t conv = (size_t)model->conv_count * model->embedding_size, bytes_kv;
+    size_t conv = (size_t)model->conv_count * model->embedding_size, bytes_kv = 0;
+    for (int kind = 0; kind < HEAD_KIND_COUNT; kind++) {
+        size_t size = model_head_size(model, (enum head_kind)kind), bytes_of_kind;
+        pool->key_bytes[kind] = kv_keys_bytes(pool->kv_type, size);
+        pool->head_bytes[kind] = pool->key_bytes[kind] + kv_values_bytes(pool->kv_type, size);
+        if (__builtin_mul_overflow(pool->head_bytes[kind], (size_t)model->kv_heads[kind],
+                                   &bytes_of_kind) ||
+            __builtin_add_overflow(bytes_kv, bytes_of_kind, &bytes_kv))
+            return false;
+    }
     pool->kept_floats =
         heads_kept_width(model) + (pool->kv_type == TD_KV_F32 ? conv : (conv + 1) / 2);
     size_t kept = pool->kept_floats * KV_PAGE_TOKENS * sizeof(float);
-    if (__builtin_mul_overflow(pool->head_bytes, (size_t)model->kv_head_total, &bytes_kv) ||
-        bytes_kv > SIZE_MAX / 4)
+    if (bytes_kv > SIZE_MAX / 4)
         return false;
     pool->kept_at = (bytes_kv + KEPT_ALIGN - 1) / KEPT_ALIGN * KEPT_ALIGN;
     pool->page_bytes =

@@ -17,10 +17,10 @@ struct kv_pool {
     enum td_kv_type kv_type;
     uint32_t page_count;
     uint32_t used_count; /* pages with a reference */
-    size_t key_bytes;    /* one head's keys of a page */
-    size_t head_bytes;   /* one head's keys and values of a page */
-    size_t kept_at;      /* offset of what is kept besides */
-    size_t kept_floats;  /* of it, for one position */
+    /* Of one head of each kind in a page: its keys, and its keys and values. */
+    size_t key_bytes[HEAD_KIND_COUNT], head_bytes[HEAD_KIND_COUNT];
+    size_t kept_at;     /* offset of what is kept besides */
+    size_t kept_floats; /* of it, for one position */
     size_t page_bytes;
     uint8_t *block;       /* [page_count, page_bytes] */
     uint32_t *references; /* [page_count] */
@@ -65,21 +65,21 @@ static inline uint32_t kv_pages_of(uint32_t tokens)
     return tokens / KV_PAGE_TOKENS + (tokens % KV_PAGE_TOKENS != 0);
 }
 
-/* The keys (or values) of one head in a page. Heads are counted through all layers for the first,
- * within the layer for the others. */
-static inline uint8_t *kv_page_head(const struct kv_pool *pool, uint32_t page, uint32_t head)
-{
-    return pool->block + page * pool->page_bytes + head * pool->head_bytes;
-}
+/* The keys (or values) of one head of a layer in a page. */
 static inline uint8_t *kv_page_keys(const struct kv_pool *pool, uint32_t page, uint32_t layer,
                                     uint32_t kv_head)
 {
-    return kv_page_head(pool, page, pool->model->layers[layer].kv_head_first + kv_head);
+    const struct layer *of = &pool->model->layers[layer];
+    return pool->block + page * pool->page_bytes +
+           of->kv_before[HEAD_GLOBAL] * pool->head_bytes[HEAD_GLOBAL] +
+           of->kv_before[HEAD_LOCAL] * pool->head_bytes[HEAD_LOCAL] +
+           kv_head * pool->head_bytes[of->head_kind];
 }
 static inline uint8_t *kv_page_values(const struct kv_pool *pool, uint32_t page, uint32_t layer,
                                       uint32_t kv_head)
 {
-    return kv_page_keys(pool, page, layer, kv_head) + pool->key_bytes;
+    return kv_page_keys(pool, page, layer, kv_head) +
+           pool->key_bytes[pool->model->layers[layer].head_kind];
 }
 
 /* What is kept of a position besides: the probe's numbers, [heads_kept_width], and then the inputs

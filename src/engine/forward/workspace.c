@@ -71,6 +71,7 @@ static void carve_activations(struct workspace *workspace, struct carver *carver
     widest = model->dense_ffn_size > widest ? model->dense_ffn_size : widest;
     widest = model->shared_ffn_size > widest ? model->shared_ffn_size : widest;
     widest = heads > widest ? heads : widest;
+    widest = model->layer_input_size > widest ? model->layer_input_size : widest;
     widest = (widest + 255) / 256 * 256; /* whole blocks of the widest form */
     rows = (rows + KERNELS_PANEL_TOKENS - 1) / KERNELS_PANEL_TOKENS * KERNELS_PANEL_TOKENS;
     for (int form = 0; form < ACTIVATION_FORM_COUNT; form++)
@@ -95,13 +96,17 @@ static void carve_all(struct workspace *workspace, struct carver *carver)
     workspace->attended = carve(carver, rows * heads, sizeof(float));
     size_t ffn_rows = rows * (model->expert_count ? model->expert_used_count : 1);
     size_t ffn = ffn_rows * model->ffn_size, dense = rows * model->dense_ffn_size;
-    size_t shared = rows * model->shared_ffn_size;
+    size_t shared = rows * model->shared_ffn_size, inputs = rows * model->layer_input_size;
     dense = shared > dense ? shared : dense;
+    dense = inputs > dense ? inputs : dense;
     workspace->gate = carve(carver, dense > ffn ? dense : ffn, sizeof(float));
     workspace->up = carve(carver, dense > ffn ? dense : ffn, sizeof(float));
     for (int i = 0; i < 2; i++)
         workspace->cos_sin[i] =
-            carve(carver, rows * model->ropes[ROPE_GLOBAL].pair_count * 2, sizeof(float));
+            carve(carver, rows * model->ropes[i ? ROPE_LOCAL : ROPE_GLOBAL].pair_count * 2,
+                  sizeof(float));
+    workspace->layer_inputs = carve(carver, inputs * model->layer_count, sizeof(float));
+    workspace->layer_tokens = carve(carver, inputs * model->layer_count, sizeof(float));
     carve_activations(workspace, carver, ffn_rows);
     workspace->input_max = ffn_rows;
     if (!workspace->bare)

@@ -97,16 +97,17 @@ struct workspace {
     void *block; /* holds everything below */
     uint64_t block_bytes;
 
-    struct workspace_row *rows;   /* [rows] */
-    uint32_t *output_rows;        /* [rows]: the rows that want logits */
-    struct workspace_part *parts; /* [segments, at most rows]; NULL = no Mamba-2 layers */
-    float *hidden;                /* [rows, embedding]: the residual stream */
-    float *normed;                /* [rows, embedding] */
-    float *query;                 /* [rows, q rows of the layer] */
-    float *key, *value;           /* [rows, k rows of the layer] */
-    float *attended;              /* [rows, q rows of the layer] */
-    float *gate, *up;             /* [rows * used experts (or 1), ffn of the layer] */
-    float *cos_sin[2];            /* [rows, rope pairs, 2], of ROPE_GLOBAL and ROPE_LOCAL layers */
+    struct workspace_row *rows;         /* [rows] */
+    uint32_t *output_rows;              /* [rows]: the rows that want logits */
+    struct workspace_part *parts;       /* [segments, at most rows]; NULL = no Mamba-2 layers */
+    float *hidden;                      /* [rows, embedding]: the residual stream */
+    float *normed;                      /* [rows, embedding] */
+    float *query;                       /* [rows, q rows of the layer] */
+    float *key, *value;                 /* [rows, k rows of the layer] */
+    float *attended;                    /* [rows, q rows of the layer] */
+    float *gate, *up;                   /* [rows * used experts (or 1), ffn of the layer] */
+    float *layer_inputs, *layer_tokens; /* [rows, layers, layer input] */
+    float *cos_sin[2]; /* [rows, rope pairs, 2], of ROPE_GLOBAL and ROPE_LOCAL layers */
     /* [rows * used experts (or 1)] prepared rows, with room for the widest input */
     uint8_t *activations[ACTIVATION_FORM_COUNT];
     /* [3 products, input_max, ADAPTER_SET_WIDTH_MAX]: A x of the adapters in the current step */

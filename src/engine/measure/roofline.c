@@ -155,13 +155,18 @@ static struct reads layer_reads(const struct td_model *model, const struct layer
     add_weight(&reads, &layer->gate, used);
     add_weight(&reads, &layer->up, used);
     add_weight(&reads, &layer->down, used);
+    add_weight(&reads, &layer->input_gate, 1);
+    add_weight(&reads, &layer->input_proj, 1);
     return reads;
 }
 
 /* Bytes of the keys and values of one position, with two bytes for each element. */
 static double cache_bytes(const struct td_model *model)
 {
-    return 2.0 * 2.0 * model->kv_head_total * model->head_size;
+    double elements = 0;
+    for (int kind = 0; kind < HEAD_KIND_COUNT; kind++)
+        elements += (double)model->kv_heads[kind] * model_head_size(model, (enum head_kind)kind);
+    return 2.0 * 2.0 * elements;
 }
 
 /* --- parts of the model, alone --- */

@@ -46,6 +46,21 @@ static const struct architecture architectures[] = {
      .embedding_times_root = true,
      .soft_caps = true,
      .wide_query_layers = 62},
+    /* Google DeepMind 2026, Gemma 4: E2B, E4B, 12B, 31B. Its 26B has experts, and is refused. */
+    {.name = "gemma4",
+     .qk_norm = PRESENCE_REQUIRED,
+     .post_norm = PRESENCE_REQUIRED,
+     .local_rope_unscaled = true,
+     .local_rope_base = 10000.0f,
+     .local_heads = true,
+     .shared_keys = true,
+     .value_norm = true,
+     .layer_inputs = true,
+     .window_period = 6,
+     .gelu = true,
+     .embedding_times_root = true,
+     .unit_scale = true,
+     .soft_caps = true},
     {.name = "phi3", .fused = true},
     {.name = "smollm3",
      .rope_interleaved = true,
@@ -139,9 +154,7 @@ const struct architecture *architecture_find(struct td_str name)
 
 const char *architecture_list(void)
 {
-    return "llama, qwen2, qwen3, qwen3moe, gemma, gemma2, gemma3, phi3, smollm3, granite, "
+    return "llama, qwen2, qwen3, qwen3moe, gemma, gemma2, gemma3, gemma4, phi3, smollm3, granite, "
            "granitemoe, granitehybrid, nemotron_h, olmo2, exaone4, hunyuan-dense, glm4, ernie4_5, "
-           "seed_oss, "
-           "gpt-oss, "
-           "stablelm, lfm2, lfm2moe, openelm, deci, bert, nomic-bert";
+           "seed_oss, gpt-oss, stablelm, lfm2, lfm2moe, openelm, deci, bert, nomic-bert";
 }

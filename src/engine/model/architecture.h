@@ -37,6 +37,15 @@ struct architecture {
     bool ssm;           /* layers without key-value heads are Mamba-2 layers (ssm.h) */
     bool single_blocks; /* a layer is one block: it has a feed-forward block only if it is neither
                            Mamba-2 nor attention, and each block's norm is attn_norm.weight */
+    bool local_heads;   /* heads of layers with a window have attention.key_length_swa elements */
+    bool shared_keys;   /* the last attention.shared_kv_layers layers have no keys and values: they
+                           read those of the last layer before them that is of their kind, with a
+                           window or without one */
+    bool value_norm;    /* RMSNorm of each head's values, without weights; where there is no
+                           attn_v.weight, values are the keys before their norm */
+    bool layer_inputs;  /* each layer adds something of its own embedding of the token, if there
+                           is an embedding_length_per_layer_input; and layer_output_scale.weight
+                           multiplies the stream after a layer (layer_inputs.h) */
     bool gaps; /* a layer may have no attention, one matrix in its place, or no feed-forward
                         block */
 
@@ -65,6 +74,7 @@ struct architecture {
     bool squared_relu;         /* down(relu(up(x))^2), without a gate (So et al. 2021, Primer) */
     bool clamped_gate;         /* gpt-oss's SwiGLU, see forward_gate */
     bool embedding_times_root; /* embeddings are multiplied by sqrt(embedding_length) */
+    bool unit_scale;           /* scores are q.k, not divided by a root */
     bool scales;               /* embedding_, residual_, logit_scale and attention.scale */
     bool soft_caps;            /* attn_logit_ and final_logit_softcapping */
     float attention_cap, last_cap; /* the soft caps when the file has none; 0 = none */

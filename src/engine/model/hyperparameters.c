@@ -25,6 +25,8 @@
 #define NORM_EPSILON_MIN 9e-13f /* BERT's 1e-12, rounded to a float */
 #define ROPE_BASE_MIN (1.0f + 1e-3f)
 #define ROPE_BASE_MAX 1e12f
+/* Gemma 4's files have 1e30 for pairs that do not turn. */
+#define ROPE_FACTOR_MAX 2e30f
 /* YaRN's own values (Peng et al. 2023, section 3.2), for files that have none. */
 #define YARN_TURNS_FAST 32.0f
 #define YARN_TURNS_SLOW 1.0f
@@ -54,6 +56,17 @@ static enum td_status load_u32(const struct td_model *model, const char *suffix,
         return error_set(err, TD_CORRUPT, "%s: %s: %u is not in [1, %u]", gguf_path(model->gguf),
                          key, *value, max);
     return TD_OK;
+}
+
+/* As load_u32, but the number may be 0, which an absent key means, too. */
+static enum td_status load_count(const struct td_model *model, const char *suffix, uint32_t max,
+                                 uint32_t *value, struct td_error *err)
+{
+    char key[96];
+    key_of(model, suffix, key);
+    if (gguf_get_u32(model->gguf, key, value) && *value == 0)
+        return TD_OK;
+    return load_u32(model, suffix, false, max, value, err);
 }
 
 static enum td_status load_f32(const struct td_model *model, const char *suffix, bool required,
@@ -129,6 +142,22 @@ static enum td_status check_heads(const struct td_model *model, uint32_t heads, 
                      gguf_path(model->gguf), heads, kv_heads);
 }
 
+static enum td_status load_local_heads(struct td_model *model, struct td_error *err)
+{
+    enum td_status status = load_u32(model, "attention.key_length_swa", false, model->head_size,
+                                     &model->local_head_size, err);
+    uint32_t value_size = model->local_head_size;
+    if (status == TD_OK)
+        status =
+            load_u32(model, "attention.value_length_swa", false, HEAD_SIZE_MAX, &value_size, err);
+    if (status == TD_OK && (value_size != model->local_head_size || value_size % 2 != 0))
+        return error_set(err, TD_UNSUPPORTED,
+                         "%s: heads with a window of %u for keys and %u for values: they must be "
+                         "equal and even",
+                         gguf_path(model->gguf), model->local_head_size, value_size);
+    return status;
+}
+
 static enum td_status load_head_sizes(struct td_model *model, struct td_error *err)
 {
     struct numbers heads = {0}, kv_heads = {0};
@@ -159,7 +188,8 @@ static enum td_status load_head_sizes(struct td_model *model, struct td_error *e
     if (value_size != model->head_size)
         return error_set(err, TD_UNSUPPORTED, "%s: value heads of %u beside key heads of %u",
                          gguf_path(model->gguf), value_size, model->head_size);
-    return TD_OK;
+    model->local_head_size = model->head_size;
+    return model->architecture->local_heads ? load_local_heads(model, err) : TD_OK;
 }
 
 static enum td_status load_yarn(const struct td_model *model, struct rope_options *options,
@@ -231,7 +261,7 @@ static enum td_status load_rope_factors(const struct td_model *model, const char
                          pair_count);
     *out = tensor->data;
     for (uint32_t i = 0; i < pair_count; i++)
-        if (!((*out)[i] > 1e-6f && (*out)[i] < 1e6f))
+        if (!((*out)[i] > 1e-6f && (*out)[i] < ROPE_FACTOR_MAX))
             return error_set(err, TD_CORRUPT, "%s: %s[%u] is %g", gguf_path(model->gguf), name, i,
                              (double)(*out)[i]);
     return TD_OK;
@@ -270,6 +300,15 @@ static enum td_status init_ropes(struct td_model *model, struct rope_options *op
     return TD_OK;
 }
 
+static enum td_status load_rope_size(const struct td_model *model, const char *suffix,
+                                     uint32_t head_size, uint32_t *value, struct td_error *err)
+{
+    enum td_status status = load_u32(model, suffix, false, head_size, value, err);
+    if (status != TD_OK || *value % 2 == 0)
+        return status;
+    return error_set(err, TD_CORRUPT, "%s: %s %u is odd", gguf_path(model->gguf), suffix, *value);
+}
+
 /* The angles of layers with a window: they have their own base and no context extension. */
 static enum td_status init_local_rope(struct td_model *model, struct rope_options options,
                                       struct td_error *err)
@@ -279,6 +318,12 @@ static enum td_status init_local_rope(struct td_model *model, struct rope_option
     enum td_status status =
         load_f32(model, "rope.freq_base_swa", false, ROPE_BASE_MIN, ROPE_BASE_MAX, &base, err);
     options.base = (double)base;
+    if (traits->local_heads) {
+        options.dimension_count = model->local_head_size;
+        if (status == TD_OK)
+            status = load_rope_size(model, "rope.dimension_count_swa", model->local_head_size,
+                                    &options.dimension_count, err);
+    }
     if (traits->local_rope_unscaled)
         options.scaling = ROPE_SCALING_NONE;
     if (status == TD_OK)
@@ -291,11 +336,8 @@ static enum td_status load_rope(struct td_model *model, struct td_error *err)
     struct rope_options options = {.dimension_count = model->head_size,
                                    .original_context = model->context_size,
                                    .unrounded = model->architecture->yarn_unrounded};
-    enum td_status status = load_u32(model, "rope.dimension_count", false, model->head_size,
-                                     &options.dimension_count, err);
-    if (status == TD_OK && options.dimension_count % 2 != 0)
-        return error_set(err, TD_CORRUPT, "%s: rope.dimension_count %u is odd",
-                         gguf_path(model->gguf), options.dimension_count);
+    enum td_status status = load_rope_size(model, "rope.dimension_count", model->head_size,
+                                           &options.dimension_count, err);
     float base = 10000.0f; /* RoFormer's, and the format's default */
     bool long_rope = false;
     if (status == TD_OK)
@@ -399,7 +441,7 @@ static enum td_status load_scales(struct td_model *model, struct td_error *err)
     bool wide_query = model->layer_count == traits->wide_query_layers;
     float divided = wide_query ? (float)model->embedding_size / (float)model->head_count
                                : (float)model->head_size;
-    model->attention_scale = 1.0f / sqrtf(divided);
+    model->attention_scale = traits->unit_scale ? 1.0f : 1.0f / sqrtf(divided);
     model->embedding_scale = model->residual_scale = model->logit_scale = 1.0f;
     if (traits->embedding_times_root)
         model->embedding_scale = sqrtf((float)model->embedding_size);
@@ -499,7 +541,6 @@ static enum td_status set_heads(struct td_model *model, struct layer *layer, uin
                                 uint32_t kv_heads, struct td_error *err)
 {
     const struct architecture *traits = model->architecture;
-    layer->kv_head_first = model->kv_head_total;
     layer->conv_index = traits->ssm ? model->ssm_count : model->conv_count;
     if (traits->single_blocks && layer->ffn_size != 0) {
         if (kv_heads == 0)
@@ -530,11 +571,37 @@ static enum td_status set_heads(struct td_model *model, struct layer *layer, uin
     layer->kv_head_count = heads ? kv_heads : 0;
     if (layer->kv_head_count == 0)
         return TD_OK;
-    model->kv_head_total += kv_heads;
     model->group_max = larger(model->group_max, heads / kv_heads);
     model->query_width = larger(model->query_width, heads * model->head_size);
     model->key_width = larger(model->key_width, kv_heads * model->head_size);
     return check_heads(model, heads, kv_heads, err);
+}
+
+/* Gives the layers whose windows are known their places in a page of the cache. */
+static enum td_status place_keys(struct td_model *model, struct td_error *err)
+{
+    const struct layer *last[HEAD_KIND_COUNT] = {NULL}; /* with keys of its own */
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        struct layer *layer = &model->layers[i];
+        layer->head_kind = layer->window ? HEAD_LOCAL : HEAD_GLOBAL;
+        layer->head_size = model_head_size(model, layer->head_kind);
+        if (i < model->layer_count - model->shared_key_count) {
+            memcpy(layer->kv_before, model->kv_heads, sizeof layer->kv_before);
+            model->kv_heads[layer->head_kind] += layer->kv_head_count;
+            last[layer->head_kind] = layer->kv_head_count ? layer : last[layer->head_kind];
+            continue;
+        }
+        const struct layer *source = last[layer->head_kind];
+        if (source == NULL || source->kv_head_count != layer->kv_head_count)
+            return error_set(err, TD_CORRUPT,
+                             "%s: layer %u has no keys of its own, and no layer before it has %u "
+                             "key-value heads to share",
+                             gguf_path(model->gguf), i, layer->kv_head_count);
+        memcpy(layer->kv_before, source->kv_before, sizeof layer->kv_before);
+    }
+    if (model->kv_heads[HEAD_GLOBAL] + model->kv_heads[HEAD_LOCAL] != 0)
+        return TD_OK;
+    return error_set(err, TD_UNSUPPORTED, "%s: no layer has attention", gguf_path(model->gguf));
 }
 
 static enum td_status load_layer_sizes(struct td_model *model, struct td_error *err)
@@ -555,9 +622,6 @@ static enum td_status load_layer_sizes(struct td_model *model, struct td_error *
             status = error_set(err, TD_UNSUPPORTED, "%s: layer %u has no feed-forward block",
                                gguf_path(model->gguf), i);
     }
-    if (status == TD_OK && model->kv_head_total == 0)
-        status =
-            error_set(err, TD_UNSUPPORTED, "%s: no layer has attention", gguf_path(model->gguf));
     if (status == TD_OK && model->conv_count != 0)
         status =
             load_u32(model, "shortconv.l_cache", true, CONV_WIDTH_MAX, &model->conv_width, err);
@@ -577,6 +641,14 @@ enum td_status model_load_layer_kinds(struct td_model *model, struct td_error *e
             load_u32(model, "attention.sliding_window", false, CONTEXT_MAX, &model->window, err);
     if (status == TD_OK && model->window != 0)
         status = load_windows(model, err);
+    if (status == TD_OK && traits->shared_keys)
+        status = load_count(model, "attention.shared_kv_layers", model->layer_count - 1,
+                            &model->shared_key_count, err);
+    if (status == TD_OK && traits->layer_inputs)
+        status = load_count(model, "embedding_length_per_layer_input", EMBEDDING_MAX / LAYERS_MAX,
+                            &model->layer_input_size, err);
+    if (status == TD_OK)
+        status = place_keys(model, err);
     bool rope = true;
     char key[96];
     key_of(model, "rope.scaling.finetuned", key);

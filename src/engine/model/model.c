@@ -26,9 +26,9 @@ struct lookup {
 #define END_NORMS 1
 
 /* Matrices of a layer with experts (q, k, v, o, router, gate, up, down, and the last three of a
- * shared expert); embedding and output. */
+ * shared expert); embedding, output, and the projection to the layers' inputs. */
 #define LAYER_MATRICES_MAX 11
-#define END_MATRICES 2
+#define END_MATRICES 3
 
 /* As tensor_weight, but with the next number of the model's matrices. */
 static void fill_weight(struct lookup *lookup, const struct gguf_tensor *tensor, uint32_t row_begin,
@@ -191,12 +191,60 @@ static void take_ssm(struct lookup *lookup, uint32_t index)
                           gguf_path(model->gguf), index, i, (double)layer->ssm_decay[i]);
 }
 
+static bool reads_shared_keys(const struct td_model *model, uint32_t index)
+{
+    return index >= model->layer_count - model->shared_key_count;
+}
+
+/* The matrices of keys and values, as far as the layer has them. */
+static void take_keys(struct lookup *lookup, uint32_t index, uint32_t rows)
+{
+    static const char *const unused[] = {"attn_k.weight", "attn_v.weight", "attn_k_norm.weight"};
+    struct td_model *model = lookup->model;
+    struct layer *layer = &model->layers[index];
+    uint32_t wide = model->embedding_size;
+    char name[64];
+    if (reads_shared_keys(model, index)) { /* some files have them nevertheless */
+        for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
+            const struct gguf_tensor *tensor =
+                tensor_take(&lookup->tensors, block_name(name, index, unused[i]), false);
+            if (tensor)
+                tensor_take_scales(&lookup->tensors, tensor);
+        }
+        return;
+    }
+    take_matrix(lookup, block_name(name, index, "attn_k.weight"), rows, wide, &layer->k);
+    block_name(name, index, "attn_v.weight");
+    if (model->architecture->value_norm && !has_tensor(lookup, name))
+        layer->v = layer->k; /* the same matrix, with its adapters */
+    else
+        take_matrix(lookup, name, rows, wide, &layer->v);
+}
+
+/* What a layer does with its own embedding of the token (layer_inputs.h). */
+static void take_layer_inputs(struct lookup *lookup, uint32_t index)
+{
+    struct td_model *model = lookup->model;
+    struct layer *layer = &model->layers[index];
+    uint32_t wide = model->embedding_size, size = model->layer_input_size;
+    char name[64];
+    if (model->architecture->layer_inputs)
+        layer->output_scale = take_vector(
+            lookup, block_name(name, index, "layer_output_scale.weight"), 1, PRESENCE_OPTIONAL);
+    if (size == 0)
+        return;
+    take_matrix(lookup, block_name(name, index, "inp_gate.weight"), size, wide, &layer->input_gate);
+    take_matrix(lookup, block_name(name, index, "proj.weight"), wide, size, &layer->input_proj);
+    layer->input_norm =
+        take_vector(lookup, block_name(name, index, "post_norm.weight"), wide, PRESENCE_REQUIRED);
+}
+
 static void take_attention(struct lookup *lookup, uint32_t index)
 {
     struct td_model *model = lookup->model;
     const struct architecture *traits = model->architecture;
     struct layer *layer = &model->layers[index];
-    uint32_t wide = model->embedding_size, head = model->head_size;
+    uint32_t wide = model->embedding_size, head = layer->head_size;
     uint32_t q_rows = layer->head_count * head, kv_rows = layer->kv_head_count * head;
     char name[64];
     if (q_rows == 0 && !traits->short_conv && !traits->ssm)
@@ -223,8 +271,7 @@ static void take_attention(struct lookup *lookup, uint32_t index)
         take_fused(lookup, name, wide, parts, 3);
     } else {
         take_matrix(lookup, block_name(name, index, "attn_q.weight"), q_rows, wide, &layer->q);
-        take_matrix(lookup, block_name(name, index, "attn_k.weight"), kv_rows, wide, &layer->k);
-        take_matrix(lookup, block_name(name, index, "attn_v.weight"), kv_rows, wide, &layer->v);
+        take_keys(lookup, index, kv_rows);
     }
     take_matrix(lookup, block_name(name, index, "attn_output.weight"), wide, q_rows, &layer->o);
     enum presence bias = traits->qkv_bias, norm = traits->qk_norm;
@@ -234,8 +281,10 @@ static void take_attention(struct lookup *lookup, uint32_t index)
     bool whole = traits->qk_norm_whole, required = traits->all_biases;
     layer->q_norm = take_vector(lookup, block_name(name, index, "attn_q_norm.weight"),
                                 whole ? q_rows : head, norm);
-    layer->k_norm = take_vector(lookup, block_name(name, index, "attn_k_norm.weight"),
-                                whole ? kv_rows : head, norm);
+    if (!reads_shared_keys(model, index))
+        layer->k_norm = take_vector(lookup, block_name(name, index, "attn_k_norm.weight"),
+                                    whole ? kv_rows : head, norm);
+    layer->v_norm = traits->value_norm ? model->norms : NULL;
     layer->o_bias = take_vector(lookup, block_name(name, index, "attn_output.bias"), wide,
                                 required ? PRESENCE_REQUIRED : PRESENCE_NEVER);
     layer->sinks =
@@ -329,6 +378,17 @@ static void take_ends(struct lookup *lookup)
     else if (output)
         take_matrix(lookup, "output.weight", model->vocab_count, model->embedding_size,
                     &model->output);
+    uint32_t size = model->layer_input_size, all = model->layer_count * size;
+    if (size != 0) {
+        const struct gguf_tensor *table =
+            tensor_take(&lookup->tensors, "per_layer_token_embd.weight", true);
+        if (table && tensor_has_shape(&lookup->tensors, table, all, model->vocab_count, 1))
+            model->layer_tokens = tensor_weight(&lookup->tensors, table, 0, model->vocab_count);
+        take_matrix(lookup, "per_layer_model_proj.weight", all, model->embedding_size,
+                    &model->layer_proj);
+        model->layer_proj_norm =
+            take_vector(lookup, "per_layer_proj_norm.weight", size, PRESENCE_REQUIRED);
+    }
     tensor_take(&lookup->tensors, "rope_freqs.weight", false); /* hyperparameters.c reads it */
     tensor_take(&lookup->tensors, "rope_factors_long.weight", false);
     tensor_take(&lookup->tensors, "rope_factors_short.weight", false);
@@ -347,11 +407,15 @@ enum td_status model_load(struct td_model *model, struct td_error *err)
     model->layers = calloc(model->layer_count, sizeof *model->layers);
     model->matrices =
         calloc(model->layer_count * LAYER_MATRICES_MAX + END_MATRICES, sizeof *model->matrices);
+    bool norms = model->architecture->layer_norm || model->architecture->value_norm;
     if (model->architecture->layer_norm)
         model->norms = calloc((model->layer_count * LAYER_NORMS + END_NORMS) * 2,
                               model->embedding_size * sizeof *model->norms);
-    if (model->layers == NULL || model->matrices == NULL ||
-        (model->norms == NULL && model->architecture->layer_norm))
+    else if (norms)
+        model->norms = calloc(model->head_size, sizeof *model->norms);
+    for (uint32_t i = 0; model->architecture->value_norm && model->norms && i < model->head_size;)
+        model->norms[i++] = 1.0f;
+    if (model->layers == NULL || model->matrices == NULL || (model->norms == NULL && norms))
         return error_set(err, TD_NO_MEMORY, "%s: no memory for %u layers", gguf_path(model->gguf),
                          model->layer_count);
     status = model_load_layer_kinds(model, err);
@@ -363,6 +427,7 @@ enum td_status model_load(struct td_model *model, struct td_error *err)
     for (uint32_t i = 0; tensors->status == TD_OK && i < model->layer_count; i++) {
         take_attention(&lookup, i);
         take_ffn(&lookup, i);
+        take_layer_inputs(&lookup, i);
     }
     if (tensors->status == TD_OK)
         tensor_lookup_refuse_unused(tensors, allowed);

@@ -39,11 +39,18 @@ struct matrix {
  * sessions whose context is larger than long_rope_from. */
 enum rope_kind { ROPE_GLOBAL, ROPE_LOCAL, ROPE_LONG, ROPE_KIND_COUNT, ROPE_NONE };
 
+/* Heads of layers with a window may have another size than those of the others. */
+enum head_kind { HEAD_GLOBAL, HEAD_LOCAL, HEAD_KIND_COUNT };
+
 /* Vectors are F32; NULL where the architecture has none. Of a block that the layer does not have,
  * the matrices have no rows. */
 struct layer {
     uint32_t head_count, kv_head_count;
-    uint32_t kv_head_first; /* of the kv heads of all layers */
+    enum head_kind head_kind;
+    uint32_t head_size;
+    /* Of the kv heads of all layers, those of each kind that stand before this layer's. A layer
+     * without keys of its own has the numbers of the layer whose keys it reads. */
+    uint32_t kv_before[HEAD_KIND_COUNT];
     uint32_t ffn_size;
     const float *attention_norm; /* [embedding] */
     struct weight q;             /* [heads * head_size, embedding] */
@@ -62,6 +69,7 @@ struct layer {
     const float *ssm_norm;      /* [groups, v rows / groups] */
     const float *q_bias, *k_bias, *v_bias, *o_bias;
     const float *q_norm, *k_norm;       /* [head_size], or of all heads together */
+    const float *v_norm;                /* [head_size] */
     const float *sinks;                 /* [heads] */
     const float *attention_output_norm; /* [embedding] */
     const float *ffn_norm;              /* [embedding] */
@@ -74,6 +82,10 @@ struct layer {
     struct weight shared_gate, shared_up; /* [shared ffn, embedding]; rows 0 = no shared expert */
     struct weight shared_down;            /* [embedding, shared ffn] */
     const float *ffn_output_norm;         /* [embedding] */
+    struct weight input_gate;  /* [layer input, embedding] (layer_inputs.h); rows 0 = no inputs */
+    struct weight input_proj;  /* [embedding, layer input] */
+    const float *input_norm;   /* [embedding] */
+    const float *output_scale; /* [1] */
     enum rope_kind rope;
     uint32_t window; /* positions that a query sees, including its own; 0 = all before it */
 };
@@ -89,11 +101,14 @@ struct td_model {
     /* Of the layer that has most; a layer's own numbers are in struct layer. */
     uint32_t ffn_size; /* of one expert if there are experts */
     uint32_t head_count, kv_head_count, head_size;
-    uint32_t group_max;              /* query heads that share a kv head */
-    uint32_t query_width, key_width; /* rows of q, and of k or v */
-    uint32_t kv_head_total;          /* of all layers together */
-    uint32_t conv_count, conv_width; /* short convolutions, and the positions that one sees */
-    uint32_t ssm_count;              /* Mamba-2 layers; their convolutions see conv_width, too */
+    uint32_t local_head_size;           /* of layers with a window, at most head_size */
+    uint32_t group_max;                 /* query heads that share a kv head */
+    uint32_t query_width, key_width;    /* rows of q, and of k or v */
+    uint32_t kv_heads[HEAD_KIND_COUNT]; /* of all layers together that have keys of their own */
+    uint32_t shared_key_count;          /* last layers without keys of their own */
+    uint32_t layer_input_size;          /* 0 = layers have no inputs of their own */
+    uint32_t conv_count, conv_width;    /* short convolutions, and the positions that one sees */
+    uint32_t ssm_count;                 /* Mamba-2 layers; their convolutions see conv_width, too */
     uint32_t ssm_heads, ssm_head_size, ssm_state_size;
     uint32_t ssm_groups;                      /* of heads that share B and C */
     uint32_t expert_count, expert_used_count; /* 0 = no experts */
@@ -104,16 +119,21 @@ struct td_model {
     float embedding_scale, residual_scale, logit_scale; /* factors, 1 = none */
     float attention_cap, last_cap;                      /* 0 = none */
     uint32_t window;                                    /* of layers that have one */
-    struct rope ropes[ROPE_KIND_COUNT];                 /* pair_count is the same in all */
-    uint32_t long_rope_from;                            /* UINT32_MAX = there is no ROPE_LONG */
+    struct rope ropes[ROPE_KIND_COUNT]; /* ROPE_LONG has as many pairs as ROPE_GLOBAL */
+    uint32_t long_rope_from;            /* UINT32_MAX = there is no ROPE_LONG */
 
     struct weight embedding; /* [vocab, embedding] */
     struct weight output;    /* [vocab, embedding]; the embedding when tied */
     const float *output_norm;
     struct layer *layers;
-    float *norms; /* LayerNorms: [2, embedding] each, weights and then biases; layers point here */
-    struct bert *encoder;    /* instead of layers and output; NULL for decoders */
-    struct matrix *matrices; /* [matrix_count], by weight.number */
+    /* Layers point here. LayerNorms: [2, embedding] each, weights and then biases. With norms of
+     * values: [head_size] ones. */
+    float *norms;
+    struct weight layer_tokens;   /* [vocab, layers * layer input] */
+    struct weight layer_proj;     /* [layers * layer input, embedding] */
+    const float *layer_proj_norm; /* [layer input] */
+    struct bert *encoder;         /* instead of layers and output; NULL for decoders */
+    struct matrix *matrices;      /* [matrix_count], by weight.number */
     uint32_t matrix_count;
     struct heads *heads; /* early exits and probe; NULL = the file has none */
 
@@ -125,6 +145,11 @@ struct td_model {
     char *name;
     char fingerprint[17];
 };
+
+static inline uint32_t model_head_size(const struct td_model *model, enum head_kind kind)
+{
+    return kind == HEAD_LOCAL ? model->local_head_size : model->head_size;
+}
 
 /* What the convolution of a Mamba-2 layer runs over: x, B and C. */
 static inline uint32_t model_ssm_channels(const struct td_model *model)

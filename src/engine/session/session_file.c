@@ -87,9 +87,10 @@ struct plane {
 
 enum { PLANES = 4 };
 
-static void planes_of(const struct kv_pool *pool, struct plane planes[PLANES])
+static void planes_of(const struct kv_pool *pool, enum head_kind kind, struct plane planes[PLANES])
 {
-    size_t size = pool->model->head_size, columns = kv_value_columns(size);
+    size_t size = model_head_size(pool->model, kind), columns = kv_value_columns(size);
+    size_t values_at = pool->key_bytes[kind];
     enum td_kv_type keys = kv_type_of_keys(pool->kv_type);
     enum td_kv_type values = kv_type_of_values(pool->kv_type);
     size_t key_rows = keys == TD_KV_Q4_0 ? (size + 1) / 2 : size;
@@ -97,28 +98,38 @@ static void planes_of(const struct kv_pool *pool, struct plane planes[PLANES])
            value_bytes = kv_elements_bytes(values, columns);
     planes[0] = (struct plane){0, key_rows, key_bytes / key_rows};
     planes[1] = (struct plane){key_bytes * KV_PAGE_TOKENS, kv_part_blocks(keys, size), 2};
-    planes[2] = (struct plane){pool->key_bytes, 1, value_bytes};
-    planes[3] = (struct plane){pool->key_bytes + value_bytes * KV_PAGE_TOKENS,
-                               kv_part_blocks(values, size), 2};
+    planes[2] = (struct plane){values_at, 1, value_bytes};
+    planes[3] =
+        (struct plane){values_at + value_bytes * KV_PAGE_TOKENS, kv_part_blocks(values, size), 2};
 }
 
 /* Bytes of one position in all layers. */
 static uint64_t position_bytes(const struct kv_pool *pool)
 {
     struct plane planes[PLANES];
-    uint64_t bytes = 0;
-    planes_of(pool, planes);
-    for (int i = 0; i < PLANES; i++)
-        bytes += planes[i].rows * planes[i].unit_bytes;
-    return bytes * pool->model->kv_head_total + pool->kept_floats * sizeof(float);
+    uint64_t bytes = pool->kept_floats * sizeof(float);
+    for (int kind = 0; kind < HEAD_KIND_COUNT; kind++) {
+        planes_of(pool, (enum head_kind)kind, planes);
+        for (int i = 0; i < PLANES; i++)
+            bytes += pool->model->kv_heads[kind] * planes[i].rows * planes[i].unit_bytes;
+    }
+    return bytes;
 }
 
-/* Where position `begin` of one row of a plane is. */
-static uint8_t *row_at(const struct sequence *sequence, uint32_t page, uint32_t head,
-                       const struct plane *plane, size_t row, uint32_t begin)
+/* Copies positions [begin, end), which are in one page, of one head; and returns how many bytes. */
+static size_t copy_head(uint8_t *head, const struct plane planes[PLANES], uint32_t begin,
+                        uint32_t end, const uint8_t *in, uint8_t *out)
 {
-    return kv_page_head(sequence->pool, sequence->pages[page], head) + plane->offset +
-           (row * KV_PAGE_TOKENS + begin % KV_PAGE_TOKENS) * plane->unit_bytes;
+    size_t copied = 0;
+    for (const struct plane *plane = planes; plane < planes + PLANES; plane++) {
+        size_t length = (end - begin) * plane->unit_bytes;
+        for (size_t row = 0; row < plane->rows; row++, copied += length) {
+            uint8_t *at = head + plane->offset +
+                          (row * KV_PAGE_TOKENS + begin % KV_PAGE_TOKENS) * plane->unit_bytes;
+            memcpy(out ? out + copied : at, out ? at : in + copied, length);
+        }
+    }
+    return copied;
 }
 
 /* Copies positions [begin, end) from `in` to the pages, or from the pages to `out`. One of `in` and
@@ -127,23 +138,21 @@ static void copy_positions(const struct sequence *sequence, uint32_t begin, uint
                            const uint8_t *in, uint8_t *out)
 {
     const struct td_model *model = sequence->model;
-    struct plane planes[PLANES];
-    planes_of(sequence->pool, planes);
+    struct plane planes[HEAD_KIND_COUNT][PLANES];
+    uint32_t own_count = model->layer_count - model->shared_key_count; /* layers with keys */
+    for (int kind = 0; kind < HEAD_KIND_COUNT; kind++)
+        planes_of(sequence->pool, (enum head_kind)kind, planes[kind]);
     for (uint32_t to; begin < end; begin = to) {
         uint32_t page = begin / KV_PAGE_TOKENS, page_end = (page + 1) * KV_PAGE_TOKENS;
         to = page_end < end ? page_end : end;
-        for (uint32_t i = 0; i < model->kv_head_total * PLANES; i++) {
-            const struct plane *plane = &planes[i % PLANES];
-            size_t length = (to - begin) * plane->unit_bytes;
-            for (size_t row = 0; row < plane->rows; row++) {
-                uint8_t *at = row_at(sequence, page, i / PLANES, plane, row, begin);
-                memcpy(out ? out : at, out ? at : in, length);
-                if (out)
-                    out += length;
-                else
-                    in += length;
+        for (uint32_t i = 0; i < own_count; i++)
+            for (uint32_t h = 0; h < model->layers[i].kv_head_count; h++) {
+                uint8_t *head = kv_page_keys(sequence->pool, sequence->pages[page], i, h);
+                size_t copied =
+                    copy_head(head, planes[model->layers[i].head_kind], begin, to, in, out);
+                out = out ? out + copied : NULL;
+                in = in ? in + copied : NULL;
             }
-        }
         size_t kept = (to - begin) * sequence->pool->kept_floats * sizeof(float);
         if (kept == 0)
             continue;

@@ -46,6 +46,7 @@ struct tokenizer {
     uint32_t *piece_offsets; /* [count + 1] */
 
     bool sentencepiece;
+    bool ranked; /* SentencePiece with merges instead of scores (Gemma 4) */
     /* Byte-level BPE */
     const struct pretokenizer *pre;
     const char *merges; /* text of the first merge; a merge is identified by its offset from here */

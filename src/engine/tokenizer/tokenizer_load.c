@@ -2,12 +2,13 @@
  * texts stay in the mapped file, tables are sized once, and no single token allocates anything.
  *
  * Keys, all beginning with "tokenizer.ggml.":
- *   model        "llama" (SentencePiece BPE), "gpt2" (byte-level BPE) or "bert" (WordPiece)
+ *   model        "llama" (SentencePiece BPE), "gemma4" (the same with merges instead of scores),
+ *                "gpt2" (byte-level BPE) or "bert" (WordPiece)
  *   pre          pre-tokenizer of byte-level BPE; absent = "default"
  *   tokens       array of strings; the index is the id
  *   token_type   array of i32 (enum token_type), optional
- *   scores       array of f32, SentencePiece only
- *   merges       array of strings "left right" in the order of their rank, byte-level BPE only
+ *   scores       array of f32, "llama" only
+ *   merges       array of strings "left right" in the order of their rank, "gpt2" and "gemma4"
  *   bos_token_id eos_token_id eot_token_id eom_token_id unknown_token_id   u32
  *   fim_pre_token_id fim_suf_token_id fim_mid_token_id                     u32 (infill.h)
  *   cls_token_id seperator_token_id (sic)                                  u32, WordPiece
@@ -117,12 +118,23 @@ static size_t write_piece(struct tokenizer *tokenizer, const struct token *token
 
 static const char *const end_texts[] = {
     /* names of published models for the end of a turn or of a text */
-    "<|im_end|>",      "<|eot_id|>",         "<|eom_id|>",
-    "<|end_of_text|>", "<|endoftext|>",      "<|end|>",
-    "<end_of_turn>",   "<|return|>",         "<|call|>",
-    "<|EOT|>",         "<|end_of_turn|>",    "<|end_of_role|>",
-    "<EOT>",           "<end_of_utterance>", "<｜end▁of▁sentence｜>",
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end_of_text|>",
+    "<|endoftext|>",
+    "<|end|>",
+    "<end_of_turn>",
+    "<|return|>",
+    "<|call|>",
+    "<|EOT|>",
+    "<|end_of_turn|>",
+    "<|end_of_role|>",
+    "<EOT>",
+    "<end_of_utterance>",
+    "<｜end▁of▁sentence｜>",
     "[EOS]",
+    "<turn|>",
 };
 
 static bool is_end_text(const struct token *token)
@@ -446,7 +458,7 @@ static enum td_status load_special_ids(struct tokenizer *tokenizer, const struct
     tokenizer->adds_bos = sp || pretokenizer_adds_bos(tokenizer->pre);
     gguf_get_bool(gguf, KEY("add_bos_token"), &tokenizer->adds_bos);
     gguf_get_bool(gguf, KEY("add_eos_token"), &tokenizer->adds_eos);
-    tokenizer->space_prefix = sp;
+    tokenizer->space_prefix = sp && !tokenizer->ranked;
     if (sp)
         gguf_get_bool(gguf, KEY("add_space_prefix"), &tokenizer->space_prefix);
     return TD_OK;
@@ -530,13 +542,14 @@ static enum td_status load(struct tokenizer *tokenizer, const struct gguf *gguf,
             "%s is an adapter, not a model: load its model, and give the adapter with --lora",
             gguf_path(gguf));
     gguf_get_string(gguf, KEY("model"), &model);
-    tokenizer->sentencepiece = str_equal(model, STR("llama"));
+    tokenizer->ranked = str_equal(model, STR("gemma4"));
+    tokenizer->sentencepiece = tokenizer->ranked || str_equal(model, STR("llama"));
     tokenizer->wordpiece = str_equal(model, STR("bert"));
     bool byte_level = str_equal(model, STR("gpt2"));
     if (!tokenizer->sentencepiece && !tokenizer->wordpiece && !byte_level)
         return error_set(err, TD_UNSUPPORTED,
                          "%s: tokenizer '" STR_FMT
-                         "' is not supported (there are llama, gpt2, bert)",
+                         "' is not supported (there are llama, gemma4, gpt2, bert)",
                          gguf_path(gguf), STR_ARG(str_slice(model, 0, 64)));
     enum td_status status = TD_OK;
     if (byte_level)
@@ -545,9 +558,9 @@ static enum td_status load(struct tokenizer *tokenizer, const struct gguf *gguf,
         prepare_wordpiece(tokenizer, gguf);
     if (status == TD_OK)
         status = load_tokens(tokenizer, gguf, err);
-    if (status == TD_OK && tokenizer->sentencepiece)
+    if (status == TD_OK && tokenizer->sentencepiece && !tokenizer->ranked)
         status = load_scores(tokenizer, gguf, err);
-    if (status == TD_OK && byte_level)
+    if (status == TD_OK && (byte_level || tokenizer->ranked))
         status = load_merges(tokenizer, gguf, err);
     if (status == TD_OK)
         status = load_special_ids(tokenizer, gguf, err);

@@ -1,9 +1,10 @@
 /* Merging. Both kinds of vocabulary start with the characters of a piece as symbols, and join the
  * best adjacent pair until no pair can be joined. In byte-level BPE (Sennrich et al. 2016, section
  * 3.2) the best pair is the one of lowest rank. In SentencePiece it is the one whose joint text has
- * the highest score. Of equal pairs both take the leftmost. Symbols are a linked list over the text
- * and candidate pairs are a binary heap, so a piece of n characters costs O(n log n), whatever it
- * contains. A candidate is stale when its length has changed: symbols only grow.
+ * the highest score, or in Gemma 4 the pair of lowest rank. Of equal pairs all take the leftmost.
+ * Symbols are a linked list over the text and candidate pairs are a binary heap, so a piece of n
+ * characters costs O(n log n), whatever it contains. A candidate is stale when its length has
+ * changed: symbols only grow.
  *
  * Rejected: merging by token ids. It needs three look-ups for each merge while loading (280 000
  * merges in Llama 3). Merges by text need none, and intermediate texts that are no token come out
@@ -108,7 +109,7 @@ static uint32_t pair_priority(const struct merger *merger, const struct merge_sy
 {
     const struct tokenizer *t = merger->tokenizer;
     const char *text = merger->text + left->begin;
-    if (!t->sentencepiece)
+    if (!t->sentencepiece || t->ranked)
         return tokenizer_merge_rank(t, (struct td_str){text, left->len}, left->hash,
                                     (struct td_str){text + left->len, right->len});
     uint64_t hash = text_hash(text + left->len, right->len, left->hash);

@@ -9,6 +9,8 @@
 
 /* Mamba-2 layers; sizes that are no multiples of a vector. */
 enum { SSM_HEADS = 4, SSM_HEAD = 11, SSM_STATE = 20, SSM_GROUPS = 2, SSM_CONV = 4 };
+/* Inputs of layers, and last layers without keys of their own. */
+enum { LAYER_INPUT = 12, SHARED_KEYS = 2 };
 enum { LAYERS = 4, WINDOW = 16, EXPERTS = 4, EXPERTS_USED = 2, ORIGINAL_CONTEXT = 128 };
 
 /* One change of the architecture's usual model. */
@@ -61,6 +63,11 @@ static inline uint32_t layers_of(const struct spec *spec)
 static inline uint32_t head_of(const struct spec *spec)
 {
     return spec->head_size ? spec->head_size : TINY_WIDE / TINY_HEADS;
+}
+
+static inline bool is_local(const struct spec *spec, uint32_t layer)
+{
+    return spec->pattern_count == 0 || spec->all_local || layer % 2 == 0;
 }
 
 static inline void put_number(struct gguf_builder *builder, const struct spec *spec,
@@ -134,6 +141,16 @@ static inline void put_keys(struct gguf_builder *builder, const struct spec *spe
         put_number(builder, spec, "attention.key_length", spec->head_size);
         put_number(builder, spec, "attention.value_length", spec->head_size);
     }
+    if (traits->local_heads) {
+        put_number(builder, spec, "attention.key_length", 2 * head_of(spec));
+        put_number(builder, spec, "attention.value_length", 2 * head_of(spec));
+        put_number(builder, spec, "attention.key_length_swa", head_of(spec));
+        put_number(builder, spec, "attention.value_length_swa", head_of(spec));
+    }
+    if (traits->shared_keys)
+        put_number(builder, spec, "attention.shared_kv_layers", SHARED_KEYS);
+    if (traits->layer_inputs)
+        put_number(builder, spec, "embedding_length_per_layer_input", LAYER_INPUT);
     if (spec->rope_off)
         builder_bool(builder, full_key(spec, "rope.scaling.finetuned", name), false);
     if (traits->window_period) {
@@ -289,7 +306,11 @@ static inline void put_ssm(struct maker *maker)
 static inline void put_attention(struct maker *maker, const struct architecture *traits)
 {
     const struct spec *spec = maker->spec;
-    uint64_t head = head_of(spec), kv = head * TINY_KV_HEADS, q = head * TINY_HEADS;
+    uint64_t head = head_of(spec);
+    if (traits->local_heads && !is_local(spec, maker->layer))
+        head *= 2;
+    bool own_keys = !traits->shared_keys || maker->layer < layers_of(spec) - SHARED_KEYS;
+    uint64_t kv = head * TINY_KV_HEADS, q = head * TINY_HEADS;
     if (spec->heads)
         q = head * (uint64_t)spec->heads[maker->layer];
     if (spec->kv_heads)
@@ -318,8 +339,10 @@ static inline void put_attention(struct maker *maker, const struct architecture 
         put_matrix(maker, "attn_qkv", q + 2 * kv, TINY_WIDE);
     } else {
         put_matrix(maker, "attn_q", q, TINY_WIDE);
-        put_matrix(maker, "attn_k", kv, TINY_WIDE);
-        put_matrix(maker, "attn_v", kv, TINY_WIDE);
+        if (own_keys)
+            put_matrix(maker, "attn_k", kv, TINY_WIDE);
+        if (own_keys && (!traits->value_norm || maker->layer == 0))
+            put_matrix(maker, "attn_v", kv, TINY_WIDE);
     }
     put_matrix(maker, "attn_output", TINY_WIDE, q);
     if (traits->qkv_bias == PRESENCE_REQUIRED) {
@@ -329,7 +352,8 @@ static inline void put_attention(struct maker *maker, const struct architecture 
     }
     if (traits->qk_norm == PRESENCE_REQUIRED) {
         put_vector(maker, "attn_q_norm.weight", traits->qk_norm_whole ? q : head);
-        put_vector(maker, "attn_k_norm.weight", traits->qk_norm_whole ? kv : head);
+        if (own_keys)
+            put_vector(maker, "attn_k_norm.weight", traits->qk_norm_whole ? kv : head);
     }
     if (traits->all_biases)
         put_vector(maker, "attn_output.bias", TINY_WIDE);
@@ -376,6 +400,26 @@ static inline void put_ffn(struct maker *maker, const struct architecture *trait
     put_matrix(maker, "ffn_down", TINY_WIDE + maker->spec->more_rows, ffn);
 }
 
+static inline void put_layer_input(struct maker *maker)
+{
+    put_matrix(maker, "inp_gate", LAYER_INPUT, TINY_WIDE);
+    put_matrix(maker, "proj", TINY_WIDE, LAYER_INPUT);
+    put_vector(maker, "post_norm.weight", TINY_WIDE);
+    put_vector(maker, "layer_output_scale.weight", 1);
+}
+
+/* What the inputs of all layers are made of. */
+static inline void put_layer_inputs(struct maker *maker)
+{
+    static const char *const names[] = {"per_layer_token_embd.weight",
+                                        "per_layer_model_proj.weight"};
+    uint64_t all = (uint64_t)layers_of(maker->spec) * LAYER_INPUT;
+    if (!dropped(maker->spec, names[0]))
+        builder_tensor(maker->builder, names[0], TINY_VOCAB, all, 0.6f, &maker->rng);
+    builder_tensor(maker->builder, names[1], all, TINY_WIDE, 0.4f, &maker->rng);
+    builder_tensor(maker->builder, "per_layer_proj_norm.weight", 0, LAYER_INPUT, 1.1f, NULL);
+}
+
 /* Where the directory of tensors begins; the architecture's keys are at the front of the file. */
 static inline size_t build(const struct spec *spec, struct buf *file)
 {
@@ -400,9 +444,13 @@ static inline size_t build(const struct spec *spec, struct buf *file)
         builder_tensor(&builder, "rope_factors_short.weight", 0, pairs, spec->short_factor, NULL);
     if (spec->far_factor != 0)
         builder_tensor(&builder, "rope_factors_long.weight", 0, pairs, spec->far_factor, NULL);
+    if (traits->layer_inputs)
+        put_layer_inputs(&maker);
     for (maker.layer = 0; maker.layer < layers_of(spec); maker.layer++) {
         put_attention(&maker, traits);
         put_ffn(&maker, traits);
+        if (traits->layer_inputs)
+            put_layer_input(&maker);
     }
     builder_finish(&builder, file);
     size_t directory = 24 + builder.pairs.len;
@@ -431,6 +479,8 @@ static inline struct spec usual_spec(const char *architecture)
     const struct architecture *traits = architecture_find(str_from(architecture));
     if (traits->short_conv || traits->ssm)
         spec.kv_heads = lfm2_kv;
+    if (traits->local_heads)
+        spec.pattern_count = LAYERS;
     if (traits->single_blocks) {
         spec.kv_heads = single_kv;
         spec.ffn = single_ffn;

@@ -29,9 +29,12 @@ static inline void formula_tensor(struct gguf_builder *builder, const struct jso
     builder_pad(&builder->data);
     builder_entry(builder, json_cstr(json_at(row, 0)), TENSOR_F32, dim_count, dims,
                   builder->data.len);
+    uint64_t others = (uint64_t)json_int(json_at(row, 4), 0); /* at the end */
     for (uint32_t i = 0; i < count; i++) {
         float value = formula_weight(seed, i, json_number(json_at(row, 2), 0),
                                      json_number(json_at(row, 3), 0));
+        if (i >= count - others)
+            value = (float)json_number(json_at(row, 5), 0);
         buf_append(&builder->data, &value, sizeof value);
     }
 }

@@ -12,10 +12,10 @@
 enum { IDS = 90 };
 
 static const char *const names[] = {
-    "llama",   "qwen2",         "qwen3",   "qwen3moe",   "gemma",         "gemma2",     "gemma3",
-    "phi3",    "smollm3",       "granite", "granitemoe", "granitehybrid", "nemotron_h", "olmo2",
-    "exaone4", "hunyuan-dense", "glm4",    "ernie4_5",   "seed_oss",      "gpt-oss",    "stablelm",
-    "lfm2",    "lfm2moe",       "openelm", "deci"};
+    "llama",    "qwen2",   "qwen3",         "qwen3moe", "gemma",      "gemma2",        "gemma3",
+    "gemma4",   "phi3",    "smollm3",       "granite",  "granitemoe", "granitehybrid", "nemotron_h",
+    "olmo2",    "exaone4", "hunyuan-dense", "glm4",     "ernie4_5",   "seed_oss",      "gpt-oss",
+    "stablelm", "lfm2",    "lfm2moe",       "openelm",  "deci"};
 
 static struct td_model *make_good(const struct spec *spec)
 {
@@ -423,6 +423,67 @@ static void test_wrong_mamba_layers_are_refused(void)
     expect_refused(spec, TD_CORRUPT, "attention.head_count_kv: 0 in every layer");
 }
 
+static void test_wrong_gemma_4_layers_are_refused(void)
+{
+    struct spec usual = usual_spec("gemma4"), spec = usual;
+    spec.number = "attention.shared_kv_layers";
+    spec.value = LAYERS;
+    expect_refused(spec, TD_CORRUPT, "attention.shared_kv_layers: 4 is not in [1, 3]");
+    spec.value = LAYERS - 1; /* the first one without a window is among them */
+    expect_refused(spec, TD_CORRUPT, "layer 1 has no keys of its own, and no layer before it");
+    spec.value = 0;
+    expect_refused(spec, TD_CORRUPT, "'blk.2.attn_k.weight' is missing");
+    spec.number = "attention.key_length_swa";
+    spec.value = TINY_WIDE;
+    expect_refused(spec, TD_CORRUPT, "attention.key_length_swa: 64 is not in [1, 32]");
+    spec.value = 8;
+    expect_refused(spec, TD_UNSUPPORTED, "heads with a window of 8 for keys and 16 for values");
+    spec.number = "rope.dimension_count_swa";
+    spec.value = 7;
+    expect_refused(spec, TD_CORRUPT, "rope.dimension_count_swa 7 is odd");
+    spec.number = "embedding_length_per_layer_input";
+    spec.value = LAYER_INPUT + 1;
+    expect_refused(spec, TD_CORRUPT, "'per_layer_token_embd.weight' is [48, 320, 1, 1]");
+    spec.value = UINT32_MAX;
+    expect_refused(spec, TD_CORRUPT, "per_layer_input: 4294967295 is not in [1, 128]");
+    spec.number = "expert_count"; /* of the 26B */
+    spec.value = 8;
+    expect_refused(spec, TD_UNSUPPORTED, "no experts in this architecture");
+    static const char *const tensors[] = {"per_layer_token_embd.weight", "blk.0.inp_gate.weight",
+                                          "blk.0.proj.weight", "blk.0.post_norm.weight",
+                                          "blk.0.attn_k_norm.weight"};
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
+        spec = usual;
+        spec.drop = tensors[i];
+        expect_refused(spec, TD_CORRUPT, tensors[i]);
+    }
+}
+
+static void test_a_saved_session_keeps_heads_of_two_sizes(void)
+{
+    enum { BEFORE = 70 };
+    struct spec spec = usual_spec("gemma4");
+    struct td_model *model = make_good(&spec);
+    struct td_session *session = NULL, *again = NULL;
+    struct td_session_options options = {.thread_count = 1, .kv_type = TD_KV_Q8_0};
+    size_t bytes = 0, row = TINY_VOCAB * sizeof *one;
+    REQUIRE(model != NULL && td_session_new(model, &options, &session, NULL) == TD_OK);
+    REQUIRE(td_session_new(model, &options, &again, NULL) == TD_OK);
+    CHECK(td_session_forward(session, ids, BEFORE, NULL, 0, NULL) == TD_OK);
+    CHECK(td_session_export(session, 0, BEFORE, NULL, 0, &bytes, NULL) == TD_LIMIT);
+    uint8_t *data = malloc(bytes);
+    REQUIRE(data != NULL);
+    CHECK(td_session_export(session, 0, BEFORE, data, bytes, &bytes, NULL) == TD_OK);
+    CHECK(td_session_import(again, data, bytes, NULL) == TD_OK);
+    CHECK(td_session_forward(session, ids + BEFORE, IDS - BEFORE, one, 1, NULL) == TD_OK);
+    CHECK(td_session_forward(again, ids + BEFORE, IDS - BEFORE, other, 1, NULL) == TD_OK);
+    CHECK(memcmp(one, other, row) == 0);
+    free(data);
+    td_session_free(session);
+    td_session_free(again);
+    td_model_close(model);
+}
+
 /* One bit of the keys or of the directory is wrong: the file is refused, or it runs. */
 static void test_damaged_files_are_refused_or_run(void)
 {
@@ -478,6 +539,8 @@ int main(void)
     RUN(test_wrong_sizes_of_layers_are_refused);
     RUN(test_wrong_short_convolutions_are_refused);
     RUN(test_wrong_mamba_layers_are_refused);
+    RUN(test_wrong_gemma_4_layers_are_refused);
+    RUN(test_a_saved_session_keeps_heads_of_two_sizes);
     RUN(test_damaged_files_are_refused_or_run);
     return test_finish();
 }

@@ -246,6 +246,72 @@ static void test_space_prefix_can_be_switched_off(void)
     close_vocab(&vocab);
 }
 
+/* The ids are those of the library "tokenizers" for the same merges (BPE with byte_fallback, spaces
+ * replaced by U+2581). By scores " abc" would be another token than by ranks. */
+static void test_gemma_4_merges_by_rank(void)
+{
+    static const char *const tokens[] = {"<pad>",
+                                         "<eos>",
+                                         "<bos>",
+                                         "<unk>",
+                                         "<0xC3>",
+                                         "<0xA9>",
+                                         "a",
+                                         "b",
+                                         "c",
+                                         "\xE2\x96\x81",
+                                         "\n",
+                                         "bc",
+                                         "\xE2\x96\x81"
+                                         "a",
+                                         "\xE2\x96\x81"
+                                         "abc",
+                                         "ab",
+                                         "\xE2\x96\x81\xE2\x96\x81",
+                                         "\n\n",
+                                         "abc",
+                                         "<turn|>"};
+    static const char *const merges[] = {"b c",
+                                         "\xE2\x96\x81 a",
+                                         "\xE2\x96\x81"
+                                         "a bc",
+                                         "a b",
+                                         "\xE2\x96\x81 \xE2\x96\x81",
+                                         "\n \n",
+                                         "ab c"};
+    static const int32_t types[] = {3, 3, 3, 2, 6, 6, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3};
+    static const struct {
+        const char *text;
+        int32_t ids[6];
+        size_t count;
+    } cases[] = {{"abc", {6, 11}, 2},
+                 {" abc", {13}, 1},
+                 {"a  abc", {6, 9, 13}, 3},
+                 {"ab\n\n\nabc", {14, 16, 10, 6, 11}, 5},
+                 {"\xC3\xA9 abc", {4, 5, 13}, 3},
+                 {"  ab c a", {9, 12, 7, 9, 8, 12}, 6}};
+    struct gguf_builder builder;
+    struct opened vocab;
+    struct td_error err;
+    builder_init(&builder);
+    builder_string(&builder, KEY("model"), "gemma4");
+    put_strings(&builder, KEY("tokens"), tokens, COUNT(tokens));
+    put_i32s(&builder, KEY("token_type"), types, COUNT(types));
+    put_strings(&builder, KEY("merges"), merges, COUNT(merges));
+    REQUIRE(open_vocab(&builder, &vocab, &err) == TD_OK);
+    for (size_t i = 0; i < COUNT(cases); i++)
+        CHECK(encodes_as(vocab.tokenizer, str_from(cases[i].text), false, cases[i].ids,
+                         cases[i].count));
+    CHECK(tokenizer_is_end(vocab.tokenizer, 18));
+    close_vocab(&vocab);
+    builder_init(&builder); /* without merges a text is its characters */
+    builder_string(&builder, KEY("model"), "gemma4");
+    put_strings(&builder, KEY("tokens"), tokens, COUNT(tokens));
+    REQUIRE(open_vocab(&builder, &vocab, &err) == TD_OK);
+    CHECK(encodes_as(vocab.tokenizer, STR("abc"), false, (int32_t[]){6, 7, 8}, 3));
+    close_vocab(&vocab);
+}
+
 static void test_full_id_buffers_are_a_limit(void)
 {
     struct gguf_builder builder;
@@ -358,6 +424,7 @@ int main(void)
     RUN(test_plain_text_never_merges_into_control_or_byte_tokens);
     RUN(test_scores_that_are_not_numbers_are_survived);
     RUN(test_space_prefix_can_be_switched_off);
+    RUN(test_gemma_4_merges_by_rank);
     RUN(test_full_id_buffers_are_a_limit);
     RUN(test_too_many_tokens_are_a_limit);
     RUN(test_overlong_merges_are_a_limit);

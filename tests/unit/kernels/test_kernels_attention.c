@@ -11,8 +11,8 @@
 
 #define ULP 0x1p-24
 
-static const size_t head_sizes[] = {5, 8, 16, 24, 32, 40, 64, 72, 80, 96, 128, 136, 256};
-enum { HEAD_SIZES = sizeof head_sizes / sizeof *head_sizes, HEAD_MAX = 256, ROWS = 13 };
+static const size_t head_sizes[] = {5, 8, 16, 24, 32, 40, 64, 72, 80, 96, 128, 136, 256, 512};
+enum { HEAD_SIZES = sizeof head_sizes / sizeof *head_sizes, HEAD_MAX = 512, ROWS = 13 };
 
 /* The first READ_DIRECTLY are those that attend() reads as stored. */
 static const enum td_kv_type kv_types[] = {
