@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "ledger/egress_line.h"
@@ -344,4 +345,54 @@ enum td_status egress_each_between(const char *path, const struct egress_span *s
 bool egress_is_entry(struct td_str line)
 {
     return str_starts_with(line, STR("{\"seq\":"));
+}
+
+/* --- an exchange --- */
+
+/* What left for an exchange is looked for in the record of its time, with this much before and
+ * after it. A busy minute has a few megabytes. */
+#define BEFORE_MS 1000
+#define AFTER_MS 60000
+#define SPAN_BYTES_MAX (16u << 20)
+#define ENTRIES_MAX 256
+
+struct search {
+    char mark[64]; /* how an entry names the exchange */
+    struct json *found;
+    const char *const *hidden;
+};
+
+static enum td_status take_entry(void *ctx, struct td_str line, struct td_error *err)
+{
+    struct search *search = ctx;
+    struct json *entry = NULL;
+    if (str_find(line, str_from(search->mark), 0) == SIZE_MAX)
+        return TD_OK;
+    if (json_count(search->found) == ENTRIES_MAX)
+        return error_set(err, TD_LIMIT, "an exchange has too many transfers to show");
+    enum td_status status = json_parse(line, &entry, err);
+    for (const char *const *name = search->hidden; name && *name; name++)
+        json_remove(entry, *name);
+    json_push(search->found, entry);
+    return status;
+}
+
+void egress_add(const char *folder, const char *const *hidden, struct json *exchange)
+{
+    ASSERT(folder != NULL);
+    struct search search = {.found = json_new_array(), .hidden = hidden};
+    uint64_t end = (uint64_t)json_int(json_get(exchange, "wall_ms"), 0);
+    uint64_t before = (uint64_t)json_number(json_get(exchange, "total_ms"), 0) + BEFORE_MS;
+    const struct egress_span span = {.from_wall_ms = end > before ? end - before : 0,
+                                     .to_wall_ms = end + AFTER_MS,
+                                     .bytes_max = SPAN_BYTES_MAX};
+    snprintf(search.mark, sizeof search.mark, "\"exchange\":\"%s\"",
+             json_cstr(json_get(exchange, "id")));
+    enum td_status status = egress_each_between(folder, &span, take_entry, &search, NULL);
+    if (status == TD_NOT_FOUND) {
+        json_free(search.found);
+        return;
+    }
+    json_put(exchange, "egress", search.found);
+    json_put(exchange, "egress_whole", json_new_bool(status == TD_OK));
 }

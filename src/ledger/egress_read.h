@@ -7,6 +7,8 @@
 
 #include "base/crypto_sign.h"
 
+struct json;
+
 #define EGRESS_KEY_HEX (2 * CRYPTO_SIGN_KEY_BYTES)
 
 /* Gets each line without its line break; anything but TD_OK ends the reading. */
@@ -26,6 +28,11 @@ struct egress_span {
 TD_MUST_CHECK enum td_status egress_each_between(const char *folder, const struct egress_span *span,
                                                  egress_line_fn *fn, void *ctx,
                                                  struct td_error *err);
+
+/* Puts `egress`, the entries of an exchange without the members `hidden` (NULL-terminated; NULL =
+ * none), into its record by ledger_reader_find, and `egress_whole`: false where not all of its time
+ * could be looked through. Nothing where there is no such folder. */
+void egress_add(const char *folder, const char *const *hidden, struct json *exchange);
 
 /* Whether the line records a transfer. */
 bool egress_is_entry(struct td_str line);

@@ -123,9 +123,20 @@ privacy:
             tandem.url,
             env=tandem.environment,
         )
-        found = json.loads(out)["signals"]["findings"]
+        whole = json.loads(out)
+        equal((whole["egress"], whole["egress_whole"]), ([entry], True))
+        found = whole["signals"]["findings"]
         equal((found["STAFF_ID"], found["PROJECT"], found["EMAIL_ADDRESS"]), (2, 1, 1), found)
         assert "CUSTOM" not in found, found
+        for where in ([], ["--url", tandem.url]):
+            code, out, err = run("explain", whole["id"], *where, env=tandem.environment)
+            assert code == 0 and flat(
+                f"What left the device ('tandem egress show --exchange {whole['id']}'): "
+                f"1. {entry['bytes']} bytes to cloud, public;"
+            ) in flat(out.decode()), (out, err)
+            says = flat(out.decode()).split("; ")[-1]
+            for words in ("1 EMAIL_ADDRESS", "2 STAFF_ID", "1 PROJECT", " replaced"):
+                assert words in says, says
         exported = tandem.state / "export.jsonl"
         equal(run("egress", "export", "-o", exported, env=tandem.environment)[0], 0)
         equal(script_says(exported)[0], 0)

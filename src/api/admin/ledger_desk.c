@@ -19,12 +19,6 @@
 #define JUDGED_MAX 4000
 /* How long "last" may wait for the commit of the newest exchange. */
 #define LAST_FLUSH_MS 20
-/* What left for an exchange is looked for in the record of its time, with this much before and
- * after it. A busy minute has a few megabytes. */
-#define EGRESS_BEFORE_MS 1000
-#define EGRESS_AFTER_MS 60000
-#define EGRESS_BYTES_MAX (16u << 20)
-#define EGRESS_ENTRIES_MAX 256
 
 struct ledger_desk {
     struct background *thread;
@@ -81,51 +75,8 @@ static const char *or_null(const char *text)
     return *text ? text : NULL;
 }
 
-struct egress_search {
-    char mark[LEDGER_DESK_ID_BYTES + 16]; /* how an entry names the exchange */
-    struct json *found;
-    bool is_tenant; /* who asks */
-};
-
-/* Addresses of servers, and what tells how much others send. */
-static const char *const hidden[] = {"seq", "host", "previous", "hash"};
-
-static enum td_status take_entry(void *ctx, struct td_str line, struct td_error *err)
-{
-    struct egress_search *search = ctx;
-    struct json *entry = NULL;
-    if (str_find(line, str_from(search->mark), 0) == SIZE_MAX)
-        return TD_OK;
-    if (json_count(search->found) == EGRESS_ENTRIES_MAX)
-        return error_set(err, TD_LIMIT, "an exchange has too many transfers to show");
-    enum td_status status = json_parse(line, &entry, err);
-    for (size_t i = 0; search->is_tenant && i < sizeof hidden / sizeof *hidden; i++)
-        json_remove(entry, hidden[i]);
-    json_push(search->found, entry);
-    return status;
-}
-
-/* Puts `egress`, the entries of the record of what left, and `egress_whole`: false where not all
- * of its time could be looked through. Nothing where there is no such record. */
-static void add_egress(const struct ledger_desk *desk, bool is_tenant, struct json *exchange)
-{
-    struct egress_search search = {.is_tenant = is_tenant};
-    uint64_t end = (uint64_t)json_int(json_get(exchange, "wall_ms"), 0);
-    uint64_t before = (uint64_t)json_number(json_get(exchange, "total_ms"), 0) + EGRESS_BEFORE_MS;
-    const struct egress_span span = {.from_wall_ms = end > before ? end - before : 0,
-                                     .to_wall_ms = end + EGRESS_AFTER_MS,
-                                     .bytes_max = EGRESS_BYTES_MAX};
-    snprintf(search.mark, sizeof search.mark, "\"exchange\":\"%s\"",
-             json_cstr(json_get(exchange, "id")));
-    search.found = json_new_array();
-    enum td_status status = egress_each_between(desk->egress, &span, take_entry, &search, NULL);
-    if (status == TD_NOT_FOUND) {
-        json_free(search.found);
-        return;
-    }
-    json_put(exchange, "egress", search.found);
-    json_put(exchange, "egress_whole", json_new_bool(status == TD_OK));
-}
+/* Addresses of servers, and what tells a tenant how much others send. */
+static const char *const hidden[] = {"seq", "host", "previous", "hash", NULL};
 
 /* The newest answers of the device, in a ring. */
 struct judged_ring {
@@ -224,7 +175,7 @@ static void run(void *ctx)
     if (answer->status == TD_OK)
         answer->status = read_answer(desk->reader, &work->question, &answer->value, &answer->err);
     if (answer->status == TD_OK && work->question.egress && desk->egress)
-        add_egress(desk, !work->question.of_all, answer->value);
+        egress_add(desk->egress, work->question.of_all ? NULL : hidden, answer->value);
 }
 
 static void work_free(void *ctx)

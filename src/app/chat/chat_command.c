@@ -77,17 +77,13 @@ static bool run_mode(struct chat *chat, struct td_str name)
 /* Of this process's ledger: the exchange may still wait for its turn there. */
 static enum td_status find_here(struct chat *chat, struct json **out, struct td_error *err)
 {
-    struct ledger_reader *reader = NULL;
     struct ledger *ledger = runtime_ledger(chat->runtime);
     if (!ledger)
         return error_set(err, TD_NOT_FOUND, "no ledger is kept");
     enum td_status status = ledger_flush(ledger, FLUSH_TIMEOUT_MS, err);
-    if (status == TD_OK)
-        status = command_open_ledger(runtime_config(chat->runtime)->ledger.path, &reader, err);
-    if (status == TD_OK)
-        status = ledger_reader_find(reader, NULL, chat->last_exchange, out, err);
-    ledger_reader_close(reader);
-    return status;
+    return status == TD_OK
+               ? explanation_read(runtime_config(chat->runtime), chat->last_exchange, out, err)
+               : status;
 }
 
 static bool run_why(struct chat *chat, struct td_str text)

@@ -1,12 +1,16 @@
 /* A record in sentences. */
 #include "app/cli/explanation.h"
 
+#include "app/cli/command.h"
 #include "app/cli/remote.h"
+#include "app/config/config.h"
 #include "app/terminal/terminal.h"
 #include "app/terminal/word_wrap.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
+#include "ledger/egress_read.h"
+#include "ledger/ledger.h"
 #include "privacy/kind/kind.h"
 
 #include <stdlib.h>
@@ -268,6 +272,28 @@ static void print_shadows(FILE *out, const struct json *record)
     }
 }
 
+/* The kinds of values that the payloads had others for; the values themselves are on no record. */
+static void print_egress(FILE *out, const struct json *record)
+{
+    const struct json *entries = json_get(record, "egress"), *count;
+    if (json_count(entries))
+        fprintf(out, "\nWhat left the device ('tandem egress show --exchange %s'):\n",
+                text_of(record, "id", "?"));
+    for (size_t i = 0; i < json_count(entries); i++) {
+        const struct json *entry = json_at(entries, i);
+        const char *separator = "; ", *kind;
+        void *iterator = NULL;
+        fprintf(out, "  %zu. %lld bytes to %s, %s", i + 1,
+                (long long)json_int(json_get(entry, "bytes"), 0), text_of(entry, "tier", "?"),
+                text_of(entry, "class", "?"));
+        while (json_next(json_get(entry, "replaced"), &iterator, &kind, &count)) {
+            fprintf(out, "%s%lld %s", separator, (long long)json_int(count, 0), kind);
+            separator = ", ";
+        }
+        fprintf(out, separator[0] == ',' ? " replaced\n" : "\n");
+    }
+}
+
 void explanation_print(const struct json *record, FILE *out)
 {
     print_head(out, record);
@@ -277,6 +303,7 @@ void explanation_print(const struct json *record, FILE *out)
     print_decision(out, record);
     print_attempts(out, record);
     print_shadows(out, record);
+    print_egress(out, record);
 }
 
 bool explanation_show(const struct json *record)
@@ -292,6 +319,19 @@ bool explanation_show(const struct json *record)
         word_wrap_print(stdout, terminal_columns(STDOUT_FILENO), (struct td_str){words, size});
     free(words);
     return whole;
+}
+
+enum td_status explanation_read(const struct config *config, const char *id, struct json **out,
+                                struct td_error *err)
+{
+    struct ledger_reader *reader = NULL;
+    enum td_status status = command_open_ledger(config->ledger.path, &reader, err);
+    if (status == TD_OK)
+        status = ledger_reader_find(reader, NULL, id, out, err);
+    ledger_reader_close(reader);
+    if (status == TD_OK && strcmp(config->ledger.egress, "none") != 0)
+        egress_add(config->ledger.egress, NULL, *out);
+    return status;
 }
 
 enum td_status explanation_fetch(const char *url, const char *id, struct json **out,

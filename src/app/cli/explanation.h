@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+struct config;
 struct json;
 
 /* record: the object of ledger_reader_find. */
@@ -14,6 +15,10 @@ void explanation_print(const struct json *record, FILE *out);
 /* On standard output, in lines that fit the terminal. False: there was no memory for it. */
 bool explanation_show(const struct json *record);
 
+/* The record in the ledger of a configuration, with what left for it. id: as for
+ * ledger_reader_find. **returns new** (json_free). */
+TD_MUST_CHECK enum td_status explanation_read(const struct config *config, const char *id,
+                                              struct json **out, struct td_error *err);
 /* The record of a running server. id: as for ledger_reader_find. **returns new** (json_free). */
 TD_MUST_CHECK enum td_status explanation_fetch(const char *url, const char *id, struct json **out,
                                                struct td_error *err);

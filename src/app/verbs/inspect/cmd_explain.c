@@ -7,7 +7,6 @@
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "base/json.h"
-#include "ledger/ledger.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,22 +18,18 @@ static enum td_status find_local(const char *config_path, const char *id, struct
                                  struct td_error *err)
 {
     struct config *config = NULL;
-    struct ledger_reader *reader = NULL;
     enum td_status status = config_load(config_path, &config, err);
-    if (status == TD_OK)
-        status = command_open_ledger(config->ledger.path, &reader, err);
     /* A server commits within COMMIT_WAIT_MS of the answer; an earlier exchange is not the last. */
     struct timespec pause = {0, COMMIT_WAIT_MS * 1000000L};
     if (status == TD_OK && strcmp(id, "last") == 0)
         nanosleep(&pause, NULL);
     if (status == TD_OK)
-        status = ledger_reader_find(reader, NULL, id, out, err);
-    if (reader && status == TD_NOT_FOUND) {
+        status = explanation_read(config, id, out, err);
+    if (config && status == TD_NOT_FOUND) {
         nanosleep(&pause, NULL);
         *err = (struct td_error){0};
-        status = ledger_reader_find(reader, NULL, id, out, err);
+        status = explanation_read(config, id, out, err);
     }
-    ledger_reader_close(reader);
     config_free(config);
     return status;
 }
