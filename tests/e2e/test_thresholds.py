@@ -6,6 +6,7 @@ import json
 import random
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -194,6 +195,24 @@ def test_feedback_is_stored_reported_and_tuned_on():
         )
         code, out, err = run("router", "tune", "--risk", "0.05", env=tandem.environment)
         assert code == 3 and b"at least 19" in out, (code, out, err)
+
+
+@case
+def test_an_answer_is_judged_and_shown_before_its_record_has_its_turn():
+    """Records are committed in batches of a tenth of a second, which nobody waits for here."""
+    took = []
+    with Tandem(edge_first("http://127.0.0.1:9/v1"), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        for number in range(14):
+            exchange = tandem.chat("what can you do?").tandem["exchange"]
+            began = time.monotonic()
+            if number % 2:
+                answer = tandem.get(f"/tandem/v1/exchanges/{exchange}")
+            else:
+                body = {"id": exchange, "ok": True}
+                answer = tandem.request("POST", "/tandem/v1/feedback", body)
+            took.append(time.monotonic() - began)
+            equal((answer.status, answer.json["id"]), (200, exchange))
+    assert sorted(took)[len(took) // 2] < 0.06, took
 
 
 def watched(base_url, watch):

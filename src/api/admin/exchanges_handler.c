@@ -105,6 +105,7 @@ static void lookup_again(void *ctx)
 {
     struct lookup *lookup = ctx;
     lookup->tries++;
+    lookup->question.hurry = false; /* whoever asks for what is not there costs one commit */
     lookup_ask(lookup);
 }
 
@@ -162,6 +163,7 @@ static void find(struct api *api, struct http_request *request, const char *id,
         return;
     }
     memcpy(question->id, id, strlen(id) + 1);
+    question->hurry = true;
     exchanges_ask(api, request, question, found, ctx);
 }
 

@@ -38,6 +38,7 @@ struct ledger_question {
     uint64_t until_wall_ms;
     char key_id[24]; /* "" = of all */
     /* Of the list, and of one. */
+    bool hurry;  /* of one exchange: one that is not there may wait for its commit */
     bool egress; /* of one exchange: with `egress`, what left the device for it */
     char tier[LEDGER_DESK_ID_BYTES], route[LEDGER_DESK_ID_BYTES], data_class[16]; /* "" = any */
     bool degraded;
@@ -56,7 +57,7 @@ struct ledger_asker {
     void *owner;
 };
 
-/* ledger: its newest rows are waited for a moment, when the last exchange is asked for; or NULL.
+/* ledger: its newest rows are waited for a moment, when one exchange is asked for; or NULL.
  * egress: the folder of the record of what left; or NULL. **borrows** all. **returns new**
  * (ledger_desk_free), NULL without memory. */
 struct ledger_desk *ledger_desk_new(const char *path, struct ledger *ledger, const char *egress);
