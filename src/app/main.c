@@ -1,10 +1,12 @@
 /* tandem: finds the verb in one table and runs it. The groups are those of `tandem help`, and
  * each is a folder of app/verbs/. cli/verb.h says what a new verb needs. */
+#define HELP_OF 10
 #include "app/cli/command.h"
 #include "app/cli/config_help.h"
 #include "app/cli/config_schema.h"
 #include "app/cli/help.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "base/json.h"
 #include "cluster/postgres.h"
 
@@ -17,7 +19,8 @@
 static int run_help(int argc, char **argv);
 
 static const struct verb verb_help = {
-    "help", run_help, "explain a verb; 'help config' lists the keys of the configuration"};
+    "help", run_help,
+    HELP_TEXT("explain a verb; 'help config' lists the keys of the configuration")};
 
 extern const struct verb verb_ask, verb_bench, verb_calibrate, verb_chat, verb_classify,
     verb_config, verb_confined, verb_convert, verb_deferred, verb_detokenize, verb_doctor,

@@ -36,7 +36,7 @@ static void print_key(const struct config_key *key, FILE *out)
 {
     struct buf meaning;
     buf_init(&meaning, 4096);
-    buf_append_str(&meaning, str_from(keys_help(key)));
+    buf_append_str(&meaning, str_from(packed_help(key->help)));
     write_values(key, &meaning);
     buf_append_char(&meaning, '\0');
     if (!meaning.failed)
@@ -78,7 +78,7 @@ static void print_section(const struct config_section *section, const char *path
             continue;
         snprintf(below, sizeof below, "%s%s%s%s", path, *path ? "." : "", key->name,
                  key->type == CONFIG_KEY_SECTIONS ? "[]" : "");
-        print_section(key->section, below, keys_help(key), wanted, out);
+        print_section(key->section, below, packed_help(key->help), wanted, out);
     }
 }
 

@@ -119,7 +119,7 @@ static struct json *section_schema(const struct config_section *section)
         if (key->type == CONFIG_KEY_REFUSED)
             continue;
         struct json *value = value_schema(key);
-        json_put(value, "description", json_new_cstr(keys_help(key)));
+        json_put(value, "description", json_new_cstr(packed_help(key->help)));
         if (key->otherwise)
             json_put(value, "default", default_value(key));
         json_put(properties, key->name, value);

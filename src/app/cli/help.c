@@ -2,6 +2,7 @@
  * a sentence does not have to break its lines again. */
 #include "app/cli/help.h"
 
+#include "app/config/packed_help.h"
 #include "base/str.h"
 
 /* One line of the text as as many lines as it needs. `at`: the column where the cursor is. */
@@ -27,7 +28,7 @@ static void write_line(FILE *out, int indent, int at, struct td_str line)
 
 static void write_from(FILE *out, int indent, int at, const char *text)
 {
-    struct td_str rest = str_from(text), line;
+    struct td_str rest = str_from(packed_help_read(text)), line;
     while (str_next(&rest, '\n', &line)) {
         write_line(out, indent, at, line);
         at = 0;

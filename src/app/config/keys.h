@@ -11,6 +11,7 @@
 
 #include "app/config/config.h"
 #include "app/config/mistakes.h"
+#include "app/config/packed_help.h"
 #include "app/config/yaml_tree.h"
 #include "base/error.h"
 
@@ -31,16 +32,6 @@ enum config_key_type {
 
 struct config_section;
 
-/* HELP("...") is a key's help. The texts are read seldom, so the build packs them: it sees them as
- * the preprocessor does (tools/pack_help.py), and here they are numbers in the same order. A file
- * with keys defines HELP_OF, a number of its own from 0, before it includes this one. */
-#define HELPS_MAX 256 /* in a file */
-#ifdef KEYS_HELP_COLLECT
-#define HELP(...) KEYS_HELP_BEGIN HELP_OF : __VA_ARGS__ KEYS_HELP_END
-#else
-#define HELP(...) (HELPS_MAX * HELP_OF + __COUNTER__ + 1)
-#endif
-
 /* In 56 bytes, because there are hundreds. */
 struct config_key {
     const char *name;
@@ -54,7 +45,7 @@ struct config_key {
     };
     unsigned count_offset : 24; /* SECTIONS: of the member that counts them */
     bool required : 1;
-    uint16_t help; /* HELP(): what the key means, as a part of a sentence; see keys_help() */
+    uint16_t help; /* HELP(): what the key means, as a part of a sentence; see packed_help() */
 };
 
 struct config_section {
@@ -129,9 +120,6 @@ TD_MUST_CHECK bool keys_read(const struct keys_source *source, const struct conf
 TD_MUST_CHECK enum td_status keys_read_own(const char *label, const struct config_section *section,
                                            const struct yaml_node *map, struct arena *arena,
                                            void *base, struct td_error *err);
-
-/* What HELP() said; "" where nothing was said. */
-const char *keys_help(const struct config_key *key);
 
 /* The key of that name in a section; NULL when there is none. */
 const struct config_key *keys_find(const struct config_section *section, const char *name);

@@ -223,7 +223,7 @@ static bool read_key(const struct place *place, const struct config_key *key,
     case CONFIG_KEY_REFUSED:
         return config_mistakes_add(place->source->mistakes, "%s: %s%s%s: %s", origin_of(place).text,
                                    place->where, *place->where ? "." : "", key->name,
-                                   keys_help(key));
+                                   packed_help(key->help));
     case CONFIG_KEY_SECTION:
         if (node->kind == YAML_SCALAR && node->text_len == 0 && !node->quoted)
             return true; /* a heading whose keys are commented out */
@@ -300,7 +300,7 @@ static bool check_required(const struct place *place, const struct config_sectio
                                          *place->where ? "%s: %s (%.60s) needs the key '%s': %s"
                                                        : "%s: %s%.0sit needs the key '%s': %s",
                                          origin_of(place).text, place->where, named,
-                                         section->keys[i].name, keys_help(&section->keys[i]));
+                                         section->keys[i].name, packed_help(section->keys[i].help));
     return all_ok;
 }
 

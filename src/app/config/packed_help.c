@@ -1,13 +1,20 @@
-/* The packed help of all keys. */
-#include "app/config/keys.h"
+/* The packed help of all keys and verbs. */
+#include "app/config/packed_help.h"
+
 #include "base/packed.h"
 
-#include "app/keys_help.h" /* generated */
+#include "app/help_texts.h" /* generated */
 
-const char *keys_help(const struct config_key *key)
+const char *packed_help(uint16_t number)
 {
-    if (key->help == 0)
+    if (number == 0)
         return "";
-    size_t number = key->help - 1u; /* of its file, and in it */
-    return packed_string(&help_packed, help_begins[number / HELPS_MAX] + number % HELPS_MAX);
+    size_t at = number - 1u; /* of its file, and in it */
+    return packed_string(&help_packed, help_begins[at / HELPS_MAX] + at % HELPS_MAX);
+}
+
+const char *packed_help_read(const char *text)
+{
+    uintptr_t at = (uintptr_t)text;
+    return at <= UINT16_MAX ? packed_help((uint16_t)at) : text;
 }

@@ -1,8 +1,10 @@
 /* tandem policy check: would a server take this configuration, and what in it is suspicious? */
+#define HELP_OF 12
 #include "app/cli/command.h"
 #include "app/cli/config_fail.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/policy_opened.h"
 #include "app/setup/privacy/privacy_setup.h"
 #include "base/json.h"
@@ -124,9 +126,10 @@ static int policy_check(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "policy check",
         .arguments = "[FILE]",
-        .summary = "Reads a configuration as a server would. It says what is wrong, with file and "
-                   "line, and warns about what is suspicious. A running server refuses to reload "
-                   "a configuration that is refused here, and keeps the old one.",
+        .summary = HELP_TEXT(
+            "Reads a configuration as a server would. It says what is wrong, with file and "
+            "line, and warns about what is suspicious. A running server refuses to reload "
+            "a configuration that is refused here, and keeps the old one."),
         OPTION_TABLE(options),
         .positional_max = 1,
     };

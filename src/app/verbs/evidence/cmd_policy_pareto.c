@@ -1,8 +1,10 @@
 /* tandem policy pareto: which pattern of gates, with which threshold, is worth its cost
  * (router/learn/pareto.h). */
+#define HELP_OF 13
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/front_svg.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -140,20 +142,23 @@ static int cmd_policy_pareto(int argc, char **argv)
     const char *file = NULL, *svg = NULL;
     bool json = false, all = false;
     const struct option options[] = {
-        {"output", 'o', OPTION_TEXT, &svg, "FILE.svg", "also draw all plans into this file", 0, 0},
-        {"all", 0, OPTION_FLAG, &all, NULL, "also print plans that another plan beats", 0, 0},
+        {"output", 'o', OPTION_TEXT, &svg, "FILE.svg",
+         HELP_TEXT("also draw all plans into this file"), 0, 0},
+        {"all", 0, OPTION_FLAG, &all, NULL, HELP_TEXT("also print plans that another plan beats"),
+         0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "policy pareto",
         .arguments = "OUTCOMES.jsonl",
-        .summary = "Tries each pattern of gates (one tier; g0; g1; g3; g0 with g3) with many "
-                   "thresholds on a table of outcomes. It prints the plans that no other plan "
-                   "beats in cost, quality and time.\n"
-                   "A line of the table: {\"p_local\", \"probe\", \"local\": {\"right\", "
-                   "\"cost_usd\", \"ms\", \"confidence\"}, \"cloud\": {\"right\", \"cost_usd\", "
-                   "\"ms\"}}.",
-        .json = "{questions, plans, svg}",
+        .summary =
+            HELP_TEXT("Tries each pattern of gates (one tier; g0; g1; g3; g0 with g3) with many "
+                      "thresholds on a table of outcomes. It prints the plans that no other plan "
+                      "beats in cost, quality and time.\n"
+                      "A line of the table: {\"p_local\", \"probe\", \"local\": {\"right\", "
+                      "\"cost_usd\", \"ms\", \"confidence\"}, \"cloud\": {\"right\", \"cost_usd\", "
+                      "\"ms\"}}."),
+        .json = HELP_TEXT("{questions, plans, svg}"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -172,4 +177,4 @@ static int cmd_policy_pareto(int argc, char **argv)
 }
 
 const struct verb verb_policy_pareto = {"pareto", cmd_policy_pareto,
-                                        "find the thresholds that are worth their cost"};
+                                        HELP_TEXT("find the thresholds that are worth their cost")};

@@ -1,8 +1,10 @@
 /* tandem policy show: the policies that the ledger's exchanges were decided by. */
+#define HELP_OF 14
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -68,10 +70,11 @@ static int cmd_policy_show(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "policy show",
         .arguments = "[VERSION]",
-        .summary = "Prints the policy that exchanges were decided by, as the ledger keeps it: "
-                   "everything that decides, in a normal form, whose hash is the version. Without "
-                   "a version it lists the policies, the oldest first.",
-        .json = "{version, wall_ms, exchanges, text}, or an array of them",
+        .summary = HELP_TEXT(
+            "Prints the policy that exchanges were decided by, as the ledger keeps it: "
+            "everything that decides, in a normal form, whose hash is the version. Without "
+            "a version it lists the policies, the oldest first."),
+        .json = HELP_TEXT("{version, wall_ms, exchanges, text}, or an array of them"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -94,4 +97,4 @@ static int cmd_policy_show(int argc, char **argv)
 }
 
 const struct verb verb_policy_show = {"show", cmd_policy_show,
-                                      "print the policy that exchanges were decided by"};
+                                      HELP_TEXT("print the policy that exchanges were decided by")};

@@ -1,8 +1,10 @@
 /* tandem policy test: requests with the decisions that the operator expects, as a table of
  * tests. */
+#define HELP_OF 15
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/policy_cases.h"
 #include "app/evidence/policy_opened.h"
 #include "app/setup/privacy/privacy_setup.h"
@@ -104,10 +106,11 @@ static int policy_test(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "policy test",
         .arguments = "FILE",
-        .summary = "Decides the requests that a YAML file describes and compares the decisions "
-                   "with those that it expects. The exit code is 1 when one differs. It uses no "
-                   "model and no network.",
-        .example = "  tandem policy test examples/policies/s3-rule.test.yaml",
+        .summary =
+            HELP_TEXT("Decides the requests that a YAML file describes and compares the decisions "
+                      "with those that it expects. The exit code is 1 when one differs. It uses no "
+                      "model and no network."),
+        .example = HELP_TEXT("  tandem policy test examples/policies/s3-rule.test.yaml"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };

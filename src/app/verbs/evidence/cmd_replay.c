@@ -1,10 +1,12 @@
 /* tandem replay: the ledger's exchanges under another policy (api/evidence/replay.h). */
+#define HELP_OF 16
 #include "api/evidence/replay.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/since_option.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/policy_opened.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -279,22 +281,23 @@ static int cmd_replay(int argc, char **argv)
     struct call call = {.json = false};
     since_option_init(&call.since, "24h");
     const struct option options[] = {
-        {"policy", 'p', OPTION_TEXT, &call.policy, "FILE", "the other configuration; required", 0,
-         0},
+        {"policy", 'p', OPTION_TEXT, &call.policy, "FILE",
+         HELP_TEXT("the other configuration; required"), 0, 0},
         OPTION_ROW_CONFIG(call.config),
         OPTION_ROW_SINCE(call.since, "24h"),
         {"outcomes", 0, OPTION_TEXT, &call.outcomes, "FILE.jsonl",
-         "how right each tier is for these exchanges, by id", 0, 0},
+         HELP_TEXT("how right each tier is for these exchanges, by id"), 0, 0},
         OPTION_ROW_JSON(call.json),
     };
     const struct option_spec spec = {
         .verb = "replay",
-        .summary = "Decides the exchanges in the ledger again with another policy, and prints how "
-                   "cost, time, share of local answers and quality would change, with 95 % "
-                   "intervals of the paired differences. No model runs. Where starts were drawn "
-                   "(routes[].explore_share), it also estimates by inverse propensity scores and "
-                   "doubly robust what the other policy comes to.",
-        .json = "{exchanges, start_changed, cost_usd, ms, share_local, right, starts}",
+        .summary = HELP_TEXT(
+            "Decides the exchanges in the ledger again with another policy, and prints how "
+            "cost, time, share of local answers and quality would change, with 95 % "
+            "intervals of the paired differences. No model runs. Where starts were drawn "
+            "(routes[].explore_share), it also estimates by inverse propensity scores and "
+            "doubly robust what the other policy comes to."),
+        .json = HELP_TEXT("{exchanges, start_changed, cost_usd, ms, share_local, right, starts}"),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -304,4 +307,4 @@ static int cmd_replay(int argc, char **argv)
 }
 
 const struct verb verb_replay = {"replay", cmd_replay,
-                                 "show what another policy would have changed"};
+                                 HELP_TEXT("show what another policy would have changed")};

@@ -3,12 +3,14 @@
  * classifier's word. How much would be right is measured, for each task: by the outcomes of the
  * device's own answers in the ledger, or by asking it now what would move. Without enough of them
  * there is no forecast. */
+#define HELP_OF 18
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/quantity.h"
 #include "app/cli/since_option.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/audit.h"
 #include "app/evidence/tier_answers.h"
 #include "app/setup/policy/classifier_file.h"
@@ -253,20 +255,22 @@ static int cmd_router_audit(int argc, char **argv)
     since_option_init(&call.since, "all");
     const struct option options[] = {
         {"model", 'm', OPTION_TEXT, &call.model, "FILE",
-         "classifier; default: the one beside the program", 0, 0},
+         HELP_TEXT("classifier; default: the one beside the program"), 0, 0},
         {"p-local", 0, OPTION_NUMBER, &call.bar, "P",
-         "a question moves to the device if P(right answer there) is at least P; default 0.7", 0,
-         1},
+         HELP_TEXT(
+             "a question moves to the device if P(right answer there) is at least P; default 0.7"),
+         0, 1},
         {"price-in", 0, OPTION_TEXT, &call.price_in, "PRICE",
-         "price of prompt tokens for lines without cost_usd; default \"0.15 USD/Mtok\"", 0, 0},
+         HELP_TEXT("price of prompt tokens for lines without cost_usd; default \"0.15 USD/Mtok\""),
+         0, 0},
         {"price-out", 0, OPTION_TEXT, &call.price_out, "PRICE",
-         "price of answer tokens; default \"0.60 USD/Mtok\"", 0, 0},
+         HELP_TEXT("price of answer tokens; default \"0.60 USD/Mtok\""), 0, 0},
         {"run", 0, OPTION_FLAG, &call.run, NULL,
-         "ask the device's model what would move, instead of reading the ledger", 0, 0},
+         HELP_TEXT("ask the device's model what would move, instead of reading the ledger"), 0, 0},
         {"questions", 'n', OPTION_UINT, &call.questions, "N",
-         "ask at most N of them, drawn; default 200", 1, AUDIT_LINES_MAX},
+         HELP_TEXT("ask at most N of them, drawn; default 200"), 1, AUDIT_LINES_MAX},
         {"tier", 't', OPTION_TEXT, &call.tier, "NAME",
-         "ask this tier; default: the first whose place is the device", 0, 0},
+         HELP_TEXT("ask this tier; default: the first whose place is the device"), 0, 0},
         OPTION_ROW_CONFIG(call.config),
         OPTION_ROW_SINCE(call.since, "all"),
         OPTION_ROW_JSON(call.json),
@@ -274,7 +278,7 @@ static int cmd_router_audit(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "router audit",
         .arguments = "LOG.jsonl",
-        .summary =
+        .summary = HELP_TEXT(
             "Reads a log of requests that all went to a cloud. It says which of them the "
             "router would give to the device, what that would save, and how much of it "
             "the device gets right, with 95 % intervals, in total and for each task. What "
@@ -283,8 +287,8 @@ static int cmd_router_audit(int argc, char **argv)
             "Nothing is claimed without them.\n"
             "A line: {\"text\" or \"prompt\" or \"messages\", \"answer\": a text or a "
             "list of right ones, \"prompt_tokens\", \"completion_tokens\", \"cost_usd\"}; "
-            "answer and numbers are optional.",
-        .json = "{questions, movable, saving_usd, right, outcomes, asked, tasks}",
+            "answer and numbers are optional."),
+        .json = HELP_TEXT("{questions, movable, saving_usd, right, outcomes, asked, tasks}"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -305,5 +309,5 @@ static int cmd_router_audit(int argc, char **argv)
     return status == TD_OK ? 0 : command_fail("router audit", &err);
 }
 
-const struct verb verb_router_audit = {"audit", cmd_router_audit,
-                                       "estimate which cloud requests a device could answer"};
+const struct verb verb_router_audit = {
+    "audit", cmd_router_audit, HELP_TEXT("estimate which cloud requests a device could answer")};

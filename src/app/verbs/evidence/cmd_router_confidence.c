@@ -1,8 +1,10 @@
 /* tandem router confidence: a confidence model (router/judge/confidence_model.h) from a model's own
  * answers to judged prompts. */
+#define HELP_OF 19
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/confidence_answers.h"
 #include "app/evidence/ledger_lines.h"
 #include "app/evidence/tier_answers.h"
@@ -160,15 +162,15 @@ static int cmd_router_confidence(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_MODEL(call.model),
         {"tier", 't', OPTION_TEXT, &call.tier, "NAME",
-         "let the server of this tier answer, instead of a model file", 0, 0},
+         HELP_TEXT("let the server of this tier answer, instead of a model file"), 0, 0},
         LEDGER_LINES_ROWS(call.ledger),
         OPTION_ROW_CONFIG(call.config),
         {"output", 'o', OPTION_TEXT, &call.out, "FILE",
-         "file to write, for router.confidence or a tier's confidence; required", 0, 0},
+         HELP_TEXT("file to write, for router.confidence or a tier's confidence; required"), 0, 0},
         {"tokens", 'n', OPTION_UINT, &call.answers.tokens_max, "N",
-         "most tokens of an answer; default 256", 1, 65536},
-        {"seed", 0, OPTION_U64, &call.seed, "S", "seed of the division into folds; default 1", 0,
-         0},
+         HELP_TEXT("most tokens of an answer; default 256"), 1, 65536},
+        {"seed", 0, OPTION_U64, &call.seed, "S",
+         HELP_TEXT("seed of the division into folds; default 1"), 0, 0},
         OPTION_ROW_THREADS(call.answers.threads),
         OPTION_ROW_CPU(call.cpu),
         OPTION_ROW_JSON(call.json),
@@ -176,20 +178,22 @@ static int cmd_router_confidence(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "router confidence",
         .arguments = "[FILE.jsonl]",
-        .summary = "Lets a model answer prompts whose right answers are known, and fits how "
-                   "likely an answer with given token probabilities is right.\n"
-                   "A line of FILE.jsonl: {\"prompt\" or \"messages\"} with \"right\": true or "
-                   "false for this model's answer, or with \"answer\": the text, or a list of "
-                   "texts, that is right. With \"said\", \"right\" is about that answer only. "
-                   "--from-ledger makes such lines of the answers that people and shadows have "
-                   "judged. It needs at least 50 lines; some hundreds give useful "
-                   "results.\n"
-                   "The file that it writes is valid for this model, quantisation, template and "
-                   "tokenizer only; with --tier for the tier's model and what the server says that "
-                   "it is.",
-        .json = "{answers, right, left_out, tokens, whole, running, folds, model, quantization, "
-                "output, "
-                "seconds}",
+        .summary = HELP_TEXT(
+            "Lets a model answer prompts whose right answers are known, and fits how "
+            "likely an answer with given token probabilities is right.\n"
+            "A line of FILE.jsonl: {\"prompt\" or \"messages\"} with \"right\": true or "
+            "false for this model's answer, or with \"answer\": the text, or a list of "
+            "texts, that is right. With \"said\", \"right\" is about that answer only. "
+            "--from-ledger makes such lines of the answers that people and shadows have "
+            "judged. It needs at least 50 lines; some hundreds give useful "
+            "results.\n"
+            "The file that it writes is valid for this model, quantisation, template and "
+            "tokenizer only; with --tier for the tier's model and what the server says that "
+            "it is."),
+        .json = HELP_TEXT(
+            "{answers, right, left_out, tokens, whole, running, folds, model, quantization, "
+            "output, "
+            "seconds}"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -201,5 +205,6 @@ static int cmd_router_confidence(int argc, char **argv)
     return train(&call);
 }
 
-const struct verb verb_router_confidence = {"confidence", cmd_router_confidence,
-                                            "calibrate a model's confidence in its own answers"};
+const struct verb verb_router_confidence = {
+    "confidence", cmd_router_confidence,
+    HELP_TEXT("calibrate a model's confidence in its own answers")};

@@ -1,7 +1,9 @@
 /* tandem router score: what a classifier expects of a prompt, or of each line of a file. */
+#define HELP_OF 20
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/setup/policy/classifier_file.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -111,23 +113,28 @@ static int router_score(int argc, char **argv)
     bool jsonl = false, json = false, probabilities = false, show_features = false;
     const struct option options[] = {
         {"model", 'm', OPTION_TEXT, &model, "FILE",
-         "classifier that 'tandem router train' wrote; default: the one beside the program", 0, 0},
-        {"jsonl", 0, OPTION_FLAG, &jsonl, NULL,
-         "read {\"text\"} on each line, and print a result a line", 0, 0},
-        {"file", 'f', OPTION_TEXT, &file, "FILE", "file to read; default: standard input", 0, 0},
-        {"tasks", 0, OPTION_FLAG, &probabilities, NULL, "also print the probability of each task",
+         HELP_TEXT(
+             "classifier that 'tandem router train' wrote; default: the one beside the program"),
          0, 0},
+        {"jsonl", 0, OPTION_FLAG, &jsonl, NULL,
+         HELP_TEXT("read {\"text\"} on each line, and print a result a line"), 0, 0},
+        {"file", 'f', OPTION_TEXT, &file, "FILE",
+         HELP_TEXT("file to read; default: standard input"), 0, 0},
+        {"tasks", 0, OPTION_FLAG, &probabilities, NULL,
+         HELP_TEXT("also print the probability of each task"), 0, 0},
         {"features", 0, OPTION_FLAG, &show_features, NULL,
-         "also print the features that the classifier reads", 0, 0},
+         HELP_TEXT("also print the features that the classifier reads"), 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "router score",
         .arguments = "[TEXT]",
-        .summary = "Prints what a classifier expects of a prompt: how likely the local tier is "
-                   "right (p_local), how likely the next tier is right (p_strong), their "
-                   "difference (gain), and the kind of task.",
-        .example = "  tandem router score \"Prove that the square root of 2 is irrational\"",
+        .summary =
+            HELP_TEXT("Prints what a classifier expects of a prompt: how likely the local tier is "
+                      "right (p_local), how likely the next tier is right (p_strong), their "
+                      "difference (gain), and the kind of task."),
+        .example =
+            HELP_TEXT("  tandem router score \"Prove that the square root of 2 is irrational\""),
         OPTION_TABLE(options),
         .positional_max = 1,
     };

@@ -1,8 +1,10 @@
 /* tandem router train: a classifier of prompts from labelled lines (router/learn/train.h). */
+#define HELP_OF 21
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/ledger_lines.h"
 #include "app/evidence/ledger_trial.h"
 #include "base/error.h"
@@ -121,23 +123,25 @@ static int router_train(int argc, char **argv)
     struct call call = {.seed = SEED_DEFAULT, .ledger.kind = LEDGER_LINES_TEXTS};
     since_option_init(&call.ledger.since, "30d");
     const struct option options[] = {
-        {"output", 'o', OPTION_TEXT, &call.out, "FILE", "the classifier to write; required", 0, 0},
+        {"output", 'o', OPTION_TEXT, &call.out, "FILE",
+         HELP_TEXT("the classifier to write; required"), 0, 0},
         LEDGER_LINES_ROWS(call.ledger),
         OPTION_ROW_CONFIG(call.ledger.config),
-        {"seed", 0, OPTION_U64, &call.seed, "S", "seed of the division into parts; default 1", 0,
-         0},
+        {"seed", 0, OPTION_U64, &call.seed, "S",
+         HELP_TEXT("seed of the division into parts; default 1"), 0, 0},
         OPTION_ROW_JSON(call.json),
     };
     const struct option_spec spec = {
         .verb = "router train",
         .arguments = "[FILE.jsonl]",
-        .summary = "Trains a classifier from labelled prompts: {\"text\", \"local_ok\", "
-                   "\"strong_ok\", \"task\"} a line. A line may have any of the labels; they are "
-                   "true, false or a score from 0 to 1. The regularisation is chosen by "
-                   "cross-validation. '-' reads standard input.\n"
-                   "--from-ledger makes such lines of this machine's own traffic: of texts that "
-                   "are stored, with what feedback and shadows say of the answers.",
-        .example = "  tandem router train --from-ledger --lines -",
+        .summary = HELP_TEXT(
+            "Trains a classifier from labelled prompts: {\"text\", \"local_ok\", "
+            "\"strong_ok\", \"task\"} a line. A line may have any of the labels; they are "
+            "true, false or a score from 0 to 1. The regularisation is chosen by "
+            "cross-validation. '-' reads standard input.\n"
+            "--from-ledger makes such lines of this machine's own traffic: of texts that "
+            "are stored, with what feedback and shadows say of the answers."),
+        .example = HELP_TEXT("  tandem router train --from-ledger --lines -"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };

@@ -1,10 +1,12 @@
 /* tandem router tune: finds thresholds that keep the given risk, from judged answers
  * (router/learn/risk.h). */
+#define HELP_OF 22
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/since_option.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/ledger_answers.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
@@ -251,18 +253,21 @@ static int cmd_router_tune(int argc, char **argv)
     since_option_init(&call.since, "30d");
     const struct option options[] = {
         {"risk", 'r', OPTION_NUMBER, &call.risk, "R",
-         "the risk: largest share of all questions that may stay local and be wrong, as 0.05; "
-         "required",
+         HELP_TEXT(
+             "the risk: largest share of all questions that may stay local and be wrong, as 0.05; "
+             "required"),
          0.0001, 0.9999},
         {"gate", 'g', OPTION_TEXT, &call.gate, "GATE",
-         "the gate: g0 (by p_local), g1 (by probe) or g3 (by confidence; default)", 0, 0},
-        {"per-cluster", 0, OPTION_FLAG, &call.per_cluster, NULL,
-         "a threshold of its own for each task with enough samples", 0, 0},
-        {"output", 'o', OPTION_TEXT, &call.out, "FILE",
-         "file to write, for the thresholds key of a gate", 0, 0},
-        {"confidence", 0, OPTION_TEXT, &call.confidence, "FILE",
-         "file of 'tandem router confidence' that gave the scores; default: the configuration's", 0,
+         HELP_TEXT("the gate: g0 (by p_local), g1 (by probe) or g3 (by confidence; default)"), 0,
          0},
+        {"per-cluster", 0, OPTION_FLAG, &call.per_cluster, NULL,
+         HELP_TEXT("a threshold of its own for each task with enough samples"), 0, 0},
+        {"output", 'o', OPTION_TEXT, &call.out, "FILE",
+         HELP_TEXT("file to write, for the thresholds key of a gate"), 0, 0},
+        {"confidence", 0, OPTION_TEXT, &call.confidence, "FILE",
+         HELP_TEXT("file of 'tandem router confidence' that gave the scores; default: the "
+                   "configuration's"),
+         0, 0},
         OPTION_ROW_CONFIG(call.config),
         OPTION_ROW_SINCE(call.since, "30d"),
         OPTION_ROW_JSON(call.json),
@@ -270,14 +275,16 @@ static int cmd_router_tune(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "router tune",
         .arguments = "[FILE.jsonl]",
-        .summary = "Finds the lowest threshold of a gate at which the share of questions that "
-                   "stay local and are wrong is at most the risk that you give (conformal risk "
-                   "control). Exit code 3 means that no threshold reaches the risk.\n"
-                   "A line of FILE.jsonl: {\"confidence\", \"right\", \"task\"}; \"probe\" for "
-                   "gate g1 and \"p_local\" for gate g0 replace \"confidence\". Without a file it "
-                   "uses the answers in the ledger that have feedback.",
-        .example = "  tandem router tune --risk 0.05 -o thresholds.json answers.jsonl",
-        .json = "{gate, risk, reachable, samples, share_local, risk_seen, file, thresholds}",
+        .summary = HELP_TEXT(
+            "Finds the lowest threshold of a gate at which the share of questions that "
+            "stay local and are wrong is at most the risk that you give (conformal risk "
+            "control). Exit code 3 means that no threshold reaches the risk.\n"
+            "A line of FILE.jsonl: {\"confidence\", \"right\", \"task\"}; \"probe\" for "
+            "gate g1 and \"p_local\" for gate g0 replace \"confidence\". Without a file it "
+            "uses the answers in the ledger that have feedback."),
+        .example = HELP_TEXT("  tandem router tune --risk 0.05 -o thresholds.json answers.jsonl"),
+        .json =
+            HELP_TEXT("{gate, risk, reachable, samples, share_local, risk_seen, file, thresholds}"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -293,4 +300,5 @@ static int cmd_router_tune(int argc, char **argv)
 }
 
 const struct verb verb_router_tune = {
-    "tune", cmd_router_tune, "find the threshold that keeps wrong answers below a given share"};
+    "tune", cmd_router_tune,
+    HELP_TEXT("find the threshold that keeps wrong answers below a given share")};

@@ -1,9 +1,11 @@
 /* tandem tco: when does local inference save money (app/evidence/tco.h)? Reads amounts with units,
  * and prints the result at the volume given and at others. */
+#define HELP_OF 23
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/quantity.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/tco.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -313,22 +315,23 @@ static int cmd_tco(int argc, char **argv)
     };
     const struct option numbers[] = {
         {"machines", 0, OPTION_NUMBER, &input.machines, "N",
-         "machines that share the local queries; default 1", 1, 1e9},
+         HELP_TEXT("machines that share the local queries; default 1"), 1, 1e9},
         {"query-bytes", 0, OPTION_NUMBER, &input.query_bytes, "N",
-         "bytes of a query to the cloud and back", 0, 1e12},
+         HELP_TEXT("bytes of a query to the cloud and back"), 0, 1e12},
         {"prompt-tokens", 0, OPTION_NUMBER, &input.prompt_tokens, "N",
-         "prompt tokens of a query; default 500", 0, 1e9},
+         HELP_TEXT("prompt tokens of a query; default 500"), 0, 1e9},
         {"answer-tokens", 0, OPTION_NUMBER, &input.answer_tokens, "N",
-         "answer tokens of a query; default 200", 0, 1e9},
+         HELP_TEXT("answer tokens of a query; default 200"), 0, 1e9},
         {"share-local", 0, OPTION_NUMBER, &input.share_local, "S",
-         "share of the queries that stays local; default 0.8", 0, 1},
+         HELP_TEXT("share of the queries that stays local; default 0.8"), 0, 1},
         {"pattern", 0, OPTION_TEXT, &pattern, "PATTERN",
-         "edge-first (default): the device tries every query; split: a router decides before", 0,
-         0},
-        {"breach-usd", 0, OPTION_NUMBER, &input.breach_usd, "X", "cost of one data breach in USD",
-         0, 1e15},
+         HELP_TEXT(
+             "edge-first (default): the device tries every query; split: a router decides before"),
+         0, 0},
+        {"breach-usd", 0, OPTION_NUMBER, &input.breach_usd, "X",
+         HELP_TEXT("cost of one data breach in USD"), 0, 1e15},
         {"breach-per-million", 0, OPTION_NUMBER, &input.breach_per_million, "P",
-         "breaches expected in a million queries that leave, as 0.001", 0, 1e6},
+         HELP_TEXT("breaches expected in a million queries that leave, as 0.001"), 0, 1e6},
         OPTION_ROW_JSON(json),
     };
     struct option options[OPTIONS_MAX];
@@ -337,19 +340,21 @@ static int cmd_tco(int argc, char **argv)
     count += sizeof numbers / sizeof *numbers;
     const struct option_spec spec = {
         .verb = "tco",
-        .summary = "Estimates when local inference saves money: from how many queries a month a "
-                   "local tier is cheaper than a cloud, after hardware, development, operations, "
-                   "energy and idle time. Amounts need a unit, as in \"0.15 USD/Mtok\" or \"1.65 "
-                   "ct/query\".\n"
-                   "A data breach can be counted too. If a breach costs X and is expected P times "
-                   "in a million queries that leave, each of these queries costs X P / 1e6 more. "
-                   "At Q queries a month, local then saves money if P is above 1e6 ((F / Q + d v) "
-                   "/ s - c) / X, with F the fixed costs a month, v the energy cost of a local "
-                   "query, c the price of a cloud query, s the share that stays local, and d the "
-                   "share that is tried locally (1 for edge-first, s for split).",
-        .example = "  tandem tco --price-in \"0.15 USD/Mtok\" --price-out \"0.60 USD/Mtok\" \\\n"
-                   "    --volume \"200000 queries/month\" --hardware \"2400 USD\"",
-        .json = "{crossover_queries_per_month, payback_months, pays, ...}",
+        .summary = HELP_TEXT(
+            "Estimates when local inference saves money: from how many queries a month a "
+            "local tier is cheaper than a cloud, after hardware, development, operations, "
+            "energy and idle time. Amounts need a unit, as in \"0.15 USD/Mtok\" or \"1.65 "
+            "ct/query\".\n"
+            "A data breach can be counted too. If a breach costs X and is expected P times "
+            "in a million queries that leave, each of these queries costs X P / 1e6 more. "
+            "At Q queries a month, local then saves money if P is above 1e6 ((F / Q + d v) "
+            "/ s - c) / X, with F the fixed costs a month, v the energy cost of a local "
+            "query, c the price of a cloud query, s the share that stays local, and d the "
+            "share that is tried locally (1 for edge-first, s for split)."),
+        .example =
+            HELP_TEXT("  tandem tco --price-in \"0.15 USD/Mtok\" --price-out \"0.60 USD/Mtok\" \\\n"
+                      "    --volume \"200000 queries/month\" --hardware \"2400 USD\""),
+        .json = HELP_TEXT("{crossover_queries_per_month, payback_months, pays, ...}"),
         .options = options,
         .option_count = count,
     };
@@ -357,4 +362,5 @@ static int cmd_tco(int argc, char **argv)
     return run(&input, amounts, pattern, json);
 }
 
-const struct verb verb_tco = {"tco", cmd_tco, "estimate when local inference saves money"};
+const struct verb verb_tco = {"tco", cmd_tco,
+                              HELP_TEXT("estimate when local inference saves money")};

@@ -1,7 +1,9 @@
 /* tandem egress export: the whole record as one file that others can check. */
+#define HELP_OF 25
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/verbs/inspect/egress_record.h"
 #include "base/error.h"
 #include "ledger/egress_read.h"
@@ -23,14 +25,15 @@ static int egress_export(int argc, char **argv)
     const char *config_path = NULL, *output = NULL, *path;
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
-        {"output", 'o', OPTION_TEXT, &output, "FILE", "file to write; default: standard output", 0,
-         0},
+        {"output", 'o', OPTION_TEXT, &output, "FILE",
+         HELP_TEXT("file to write; default: standard output"), 0, 0},
     };
     const struct option_spec spec = {
         .verb = "egress export",
-        .summary = "Writes the public key, the signed heads and all transfers as JSON lines. "
-                   "Whoever has the file can check it with 'tandem egress verify FILE', or "
-                   "without this program with tools/verify_egress.py.",
+        .summary =
+            HELP_TEXT("Writes the public key, the signed heads and all transfers as JSON lines. "
+                      "Whoever has the file can check it with 'tandem egress verify FILE', or "
+                      "without this program with tools/verify_egress.py."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);

@@ -1,8 +1,10 @@
 /* tandem egress head: the newest signature, to be kept where nobody on this machine can change
  * it. */
+#define HELP_OF 26
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/verbs/inspect/egress_record.h"
 #include "base/buf.h"
 #include "base/error.h"
@@ -52,9 +54,10 @@ static int egress_head(int argc, char **argv)
     const struct option options[] = {OPTION_ROW_CONFIG(config_path)};
     const struct option_spec spec = {
         .verb = "egress head",
-        .summary = "Prints the newest signed head as one line. Keep it elsewhere: on another "
-                   "machine, in a mail, on paper. With it, 'tandem egress verify --head FILE' "
-                   "notices a record that was reset to an earlier state.",
+        .summary =
+            HELP_TEXT("Prints the newest signed head as one line. Keep it elsewhere: on another "
+                      "machine, in a mail, on paper. With it, 'tandem egress verify --head FILE' "
+                      "notices a record that was reset to an earlier state."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);

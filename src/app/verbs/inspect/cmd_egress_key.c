@@ -1,7 +1,9 @@
 /* tandem egress key: the public key, with which others check the record. */
+#define HELP_OF 27
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/verbs/inspect/egress_record.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -29,8 +31,9 @@ static int egress_key(int argc, char **argv)
     const struct option options[] = {OPTION_ROW_CONFIG(config_path), OPTION_ROW_JSON(json)};
     const struct option_spec spec = {
         .verb = "egress key",
-        .summary = "Prints the public key that signs the heads. Keep it elsewhere: with it, "
-                   "'tandem egress verify --key' notices a record that was forged.",
+        .summary =
+            HELP_TEXT("Prints the public key that signs the heads. Keep it elsewhere: with it, "
+                      "'tandem egress verify --key' notices a record that was forged."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);

@@ -1,10 +1,12 @@
 /* tandem egress report: how much left, by where it went, its class, what it was for, what was
  * replaced in it, and the day. */
+#define HELP_OF 28
 #include "api/evidence/egress_report.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/since_option.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/verbs/inspect/egress_record.h"
 
 #include <stdio.h>
@@ -49,8 +51,9 @@ static int egress_report(int argc, char **argv)
     };
     const struct option_spec spec = {
         .verb = "egress report",
-        .summary = "Sums what left the device: by destination, data class, purpose, kind of the "
-                   "values that were replaced, and day.",
+        .summary =
+            HELP_TEXT("Sums what left the device: by destination, data class, purpose, kind of the "
+                      "values that were replaced, and day."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);

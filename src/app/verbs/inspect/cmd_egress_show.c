@@ -1,8 +1,10 @@
 /* tandem egress show: what left, as a list for people or as JSON. */
+#define HELP_OF 29
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/since_option.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/verbs/inspect/egress_record.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -89,14 +91,15 @@ static int egress_show(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         {"exchange", 'x', OPTION_TEXT, &show.exchange, "ID",
-         "only this exchange; a beginning of its id is enough", 0, 0},
+         HELP_TEXT("only this exchange; a beginning of its id is enough"), 0, 0},
         OPTION_ROW_SINCE(since, "all"),
         OPTION_ROW_JSON(show.json),
     };
     const struct option_spec spec = {
         .verb = "egress show",
-        .summary = "Lists what left the device, oldest first: when, for which exchange, where to, "
-                   "how many bytes, their data class, and what was replaced in them.",
+        .summary = HELP_TEXT(
+            "Lists what left the device, oldest first: when, for which exchange, where to, "
+            "how many bytes, their data class, and what was replaced in them."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);

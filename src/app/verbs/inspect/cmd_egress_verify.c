@@ -1,8 +1,10 @@
 /* tandem egress verify: is the record complete and unchanged? */
+#define HELP_OF 30
 #include "api/evidence/egress_report.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/verbs/inspect/egress_record.h"
 #include "base/buf.h"
 #include "base/error.h"
@@ -52,19 +54,21 @@ static int egress_verify_verb(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         {"key", 'k', OPTION_TEXT, &kept.key, "HEX",
-         "the public key that must have signed, as you kept it elsewhere", 0, 0},
+         HELP_TEXT("the public key that must have signed, as you kept it elsewhere"), 0, 0},
         {"head", 'H', OPTION_TEXT, &head, "FILE",
-         "file with heads that you kept elsewhere; the record must still contain them", 0, 0},
+         HELP_TEXT("file with heads that you kept elsewhere; the record must still contain them"),
+         0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "egress verify",
         .arguments = "[FILE]",
-        .summary = "Checks that the record of what left is complete and unchanged. It finds a "
-                   "changed byte, a missing row, a cut end and a forged signature, and names the "
-                   "first bad row (exit code 1).\n"
-                   "FILE is what 'tandem egress export' wrote; without it the record of this "
-                   "machine is checked.",
+        .summary = HELP_TEXT(
+            "Checks that the record of what left is complete and unchanged. It finds a "
+            "changed byte, a missing row, a cut end and a forged signature, and names the "
+            "first bad row (exit code 1).\n"
+            "FILE is what 'tandem egress export' wrote; without it the record of this "
+            "machine is checked."),
         OPTION_TABLE(options),
         .positional_max = 1,
     };

@@ -1,11 +1,13 @@
 /* tandem explain: one record of the ledger in sentences, from the ledger's file or from a
  * running server. A server writes a record a moment after the answer, so a record that is
  * missing is looked for once more. */
+#define HELP_OF 31
 #include "app/cli/command.h"
 #include "app/cli/explanation.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "base/json.h"
 
 #include <stdio.h>
@@ -42,17 +44,19 @@ static int cmd_explain(int argc, char **argv)
     enum td_cpu cpu = TD_CPU_AUTO;
     const struct option options[] = {
         OPTION_ROW_CONFIG(config),
-        {"url", 'u', OPTION_TEXT, &url, "URL", "ask a running server instead of the ledger", 0, 0},
+        {"url", 'u', OPTION_TEXT, &url, "URL",
+         HELP_TEXT("ask a running server instead of the ledger"), 0, 0},
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "explain",
         .arguments = "[ID|last]",
-        .summary = "Shows why a request was answered where it was: the tiers that were tried, the "
-                   "reasons, the confidence and the cost. ID is the exchange's id or a unique "
-                   "beginning of it, the answer's, or a trace or request id; without one the last "
-                   "exchange is explained.",
+        .summary = HELP_TEXT(
+            "Shows why a request was answered where it was: the tiers that were tried, the "
+            "reasons, the confidence and the cost. ID is the exchange's id or a unique "
+            "beginning of it, the answer's, or a trace or request id; without one the last "
+            "exchange is explained."),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -71,4 +75,4 @@ static int cmd_explain(int argc, char **argv)
 }
 
 const struct verb verb_explain = {"explain", cmd_explain,
-                                  "show why a request was answered where it was"};
+                                  HELP_TEXT("show why a request was answered where it was")};

@@ -1,10 +1,12 @@
 /* tandem report: sums over the ledger, printed as tables. The sums are the ledger's
  * (ledger/ledger.h). */
+#define HELP_OF 32
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/since_option.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/terminal/terminal.h"
 #include "app/terminal/word_wrap.h"
 #include "app/verbs/inspect/report_groups.h"
@@ -210,16 +212,18 @@ static int cmd_report(int argc, char **argv)
         OPTION_ROW_CONFIG(config_path),
         OPTION_ROW_SINCE(since, "24h"),
         {"by", 0, OPTION_EACH, &by_each, "WHAT",
-         "a line for each app, user, route, model, tier, class, day or key", 0, 0},
-        {"key", 0, OPTION_TEXT, &key_id, "ID", "of --by: what this key asked alone", 0, 0},
-        {"csv", 0, OPTION_FLAG, &csv, NULL, "print these lines as CSV", 0, 0},
+         HELP_TEXT("a line for each app, user, route, model, tier, class, day or key"), 0, 0},
+        {"key", 0, OPTION_TEXT, &key_id, "ID", HELP_TEXT("of --by: what this key asked alone"), 0,
+         0},
+        {"csv", 0, OPTION_FLAG, &csv, NULL, HELP_TEXT("print these lines as CSV"), 0, 0},
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "report",
-        .summary = "Summarises the ledger: exchanges by tier, their cost, what was saved against "
-                   "sending everything to the cloud, and latency.",
+        .summary = HELP_TEXT(
+            "Summarises the ledger: exchanges by tier, their cost, what was saved against "
+            "sending everything to the cloud, and latency."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -256,4 +260,4 @@ static int cmd_report(int argc, char **argv)
 }
 
 const struct verb verb_report = {"report", cmd_report,
-                                 "summarise requests, costs, savings and latency"};
+                                 HELP_TEXT("summarise requests, costs, savings and latency")};

@@ -1,8 +1,10 @@
 /* tandem ledger check: reads the whole ledger, and the signed record of what left beside it. */
+#define HELP_OF 34
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "ledger/egress_verify.h"
@@ -70,9 +72,10 @@ static int cmd_check(int argc, char **argv)
     const struct option options[] = {OPTION_ROW_CONFIG(config_path), OPTION_ROW_JSON(json)};
     const struct option_spec spec = {
         .verb = "ledger check",
-        .summary = "Reads every page, reference and packed text of the ledger, and every hash and "
-                   "signature of the record of what left. A server may run meanwhile. Exit code 1: "
-                   "something is damaged.",
+        .summary = HELP_TEXT(
+            "Reads every page, reference and packed text of the ledger, and every hash and "
+            "signature of the record of what left. A server may run meanwhile. Exit code 1: "
+            "something is damaged."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -105,4 +108,4 @@ static int cmd_check(int argc, char **argv)
 }
 
 const struct verb verb_ledger_check = {
-    "check", cmd_check, "read the ledger and the signed record, and say what is wrong"};
+    "check", cmd_check, HELP_TEXT("read the ledger and the signed record, and say what is wrong")};

@@ -1,9 +1,11 @@
 /* tandem ledger backup, and restore. */
+#define HELP_OF 35
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/process/storage.h"
@@ -86,10 +88,11 @@ static int cmd_backup(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "ledger backup",
         .arguments = "FILE",
-        .summary = "Copies the ledger, as it is at this moment, to a file that is not there yet, "
-                   "and reads the copy whole. A server may run and write meanwhile. Keep it as "
-                   "private as the ledger; 'tandem forget' does not reach it.",
-        .example = "  tandem ledger backup /backup/ledger-2026-11-28.db",
+        .summary = HELP_TEXT(
+            "Copies the ledger, as it is at this moment, to a file that is not there yet, "
+            "and reads the copy whole. A server may run and write meanwhile. Keep it as "
+            "private as the ledger; 'tandem forget' does not reach it."),
+        .example = HELP_TEXT("  tandem ledger backup /backup/ledger-2026-11-28.db"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -152,18 +155,22 @@ static int cmd_restore(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(o.config),
         {"replace", 0, OPTION_FLAG, &o.replace, NULL,
-         "also where the ledger has newer exchanges than the backup, or is damaged", 0, 0},
+         HELP_TEXT("also where the ledger has newer exchanges than the backup, or is damaged"), 0,
+         0},
         {"other-state", 0, OPTION_FLAG, &o.other_state, NULL,
-         "also a backup of another state folder; names of tenants in it mean nothing here", 0, 0},
+         HELP_TEXT(
+             "also a backup of another state folder; names of tenants in it mean nothing here"),
+         0, 0},
         OPTION_ROW_JSON(o.json),
     };
     const struct option_spec spec = {
         .verb = "ledger restore",
         .arguments = "FILE",
-        .summary = "Puts a backup in the place of the ledger: after the backup was read whole, "
-                   "while no server runs, and only where nothing newer would give way. What was "
-                   "there stays beside it under another name. Afterwards forget again whom "
-                   "'tandem forget' has erased since the backup.",
+        .summary =
+            HELP_TEXT("Puts a backup in the place of the ledger: after the backup was read whole, "
+                      "while no server runs, and only where nothing newer would give way. What was "
+                      "there stays beside it under another name. Afterwards forget again whom "
+                      "'tandem forget' has erased since the backup."),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -183,5 +190,7 @@ static int cmd_restore(int argc, char **argv)
     return code;
 }
 
-const struct verb verb_ledger_backup = {"backup", cmd_backup, "copy the ledger while it is in use"};
-const struct verb verb_ledger_restore = {"restore", cmd_restore, "put a backup in its place"};
+const struct verb verb_ledger_backup = {"backup", cmd_backup,
+                                        HELP_TEXT("copy the ledger while it is in use")};
+const struct verb verb_ledger_restore = {"restore", cmd_restore,
+                                         HELP_TEXT("put a backup in its place")};

@@ -1,9 +1,11 @@
 /* tandem ledger export: exchanges as JSON lines, as they are, or as one of the verbs that learn
  * reads them (evidence/ledger_lines.h). */
+#define HELP_OF 36
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/ledger_lines.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -120,28 +122,31 @@ static int cmd_export(int argc, char **argv)
     size_t count = 0, i = 0;
     since_option_init(&o.since, "all");
     const struct option options[] = {
-        {"output", 'o', OPTION_TEXT, &o.lines, "FILE", "file to write; default: standard output", 0,
-         0},
+        {"output", 'o', OPTION_TEXT, &o.lines, "FILE",
+         HELP_TEXT("file to write; default: standard output"), 0, 0},
         OPTION_ROW_SINCE(o.since, "all"),
-        {"route", 0, OPTION_TEXT, &o.route, "NAME", "only exchanges of this route", 0, 0},
+        {"route", 0, OPTION_TEXT, &o.route, "NAME", HELP_TEXT("only exchanges of this route"), 0,
+         0},
         {"tenant", 0, OPTION_TEXT, &o.tenant, "TENANT",
-         "only exchanges of this tenant, as 'tandem explain' names it; none = those without one, "
-         "all = of all",
+         HELP_TEXT("only exchanges of this tenant, as 'tandem explain' names it; none = those "
+                   "without one, "
+                   "all = of all"),
          0, 0},
         {"tier", 0, OPTION_TEXT, &o.tier, "NAME",
-         "with probe and confidence: whose answers; default: the device's", 0, 0},
+         HELP_TEXT("with probe and confidence: whose answers; default: the device's"), 0, 0},
         OPTION_ROW_CONFIG(o.config),
     };
     const struct option_spec spec = {
         .verb = "ledger export",
         .arguments = "[FORM]",
-        .summary = "Writes exchanges as JSON lines, oldest first: what 'tandem explain' shows of "
-                   "each, with attempts, stored texts, feedback, shadows and reactions. A FORM "
-                   "joins them to what is learnt from: 'router' for 'tandem router train', "
-                   "'probe' for 'tandem probe train', 'confidence' for 'tandem router "
-                   "confidence', 'traffic' for all prompts. These leave out texts that are "
-                   "contractual or restricted.",
-        .example = "  tandem ledger export router -o lines.jsonl",
+        .summary = HELP_TEXT(
+            "Writes exchanges as JSON lines, oldest first: what 'tandem explain' shows of "
+            "each, with attempts, stored texts, feedback, shadows and reactions. A FORM "
+            "joins them to what is learnt from: 'router' for 'tandem router train', "
+            "'probe' for 'tandem probe train', 'confidence' for 'tandem router "
+            "confidence', 'traffic' for all prompts. These leave out texts that are "
+            "contractual or restricted."),
+        .example = HELP_TEXT("  tandem ledger export router -o lines.jsonl"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -157,5 +162,5 @@ static int cmd_export(int argc, char **argv)
     return status == TD_OK ? 0 : command_fail("ledger export", &err);
 }
 
-const struct verb verb_ledger_export = {"export", cmd_export,
-                                        "write exchanges as JSON lines, also to learn from"};
+const struct verb verb_ledger_export = {
+    "export", cmd_export, HELP_TEXT("write exchanges as JSON lines, also to learn from")};

@@ -1,11 +1,13 @@
 /* tandem ledger prune: removes now what a server would remove by itself (ledger.keep_days), or what
  * is asked for, beside a server or without one. */
+#define HELP_OF 37
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
 #include "app/cli/since_option.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/setup/process/retention.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -89,23 +91,24 @@ static int cmd_prune(int argc, char **argv)
     struct prune_options o = {0};
     const struct option options[] = {
         OPTION_ROW_CONFIG(o.config),
-        {"older-than", 0, OPTION_TEXT, &o.older, "SPAN", "exchanges that are older: 90d, 12h", 0,
-         0},
-        {"class", 0, OPTION_TEXT, &o.data_class, "CLASS", "of them only those of this data class",
-         0, 0},
+        {"older-than", 0, OPTION_TEXT, &o.older, "SPAN",
+         HELP_TEXT("exchanges that are older: 90d, 12h"), 0, 0},
+        {"class", 0, OPTION_TEXT, &o.data_class, "CLASS",
+         HELP_TEXT("of them only those of this data class"), 0, 0},
         {"mb", 0, OPTION_UINT, &o.mb, "N",
-         "the oldest ones, until the file uses at most so many MB", 1, 100000000},
-        {"dry-run", 'n', OPTION_FLAG, &o.dry_run, NULL, "only count what would go by its age", 0,
-         0},
+         HELP_TEXT("the oldest ones, until the file uses at most so many MB"), 1, 100000000},
+        {"dry-run", 'n', OPTION_FLAG, &o.dry_run, NULL,
+         HELP_TEXT("only count what would go by its age"), 0, 0},
         OPTION_ROW_JSON(o.json),
     };
     const struct option_spec spec = {
         .verb = "ledger prune",
-        .summary = "Removes exchanges with their attempts, texts, feedback and shadows: those that "
-                   "are asked for, or those that the configuration does not keep "
-                   "(ledger.keep_days, keep_class_days, keep_mb). A server may run meanwhile. The "
-                   "signed record of what left the device is not touched and still verifies.",
-        .example = "  tandem ledger prune --older-than 90d",
+        .summary = HELP_TEXT(
+            "Removes exchanges with their attempts, texts, feedback and shadows: those that "
+            "are asked for, or those that the configuration does not keep "
+            "(ledger.keep_days, keep_class_days, keep_mb). A server may run meanwhile. The "
+            "signed record of what left the device is not touched and still verifies."),
+        .example = HELP_TEXT("  tandem ledger prune --older-than 90d"),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -136,4 +139,4 @@ static int cmd_prune(int argc, char **argv)
 }
 
 const struct verb verb_ledger_prune = {"prune", cmd_prune,
-                                       "remove exchanges by age, class or size"};
+                                       HELP_TEXT("remove exchanges by age, class or size")};

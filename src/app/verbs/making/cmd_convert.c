@@ -1,9 +1,11 @@
 /* tandem convert: a Hugging Face folder as a GGUF file. */
+#define HELP_OF 38
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -45,30 +47,34 @@ static int cmd_convert(int argc, char **argv)
     bool json = false;
     const struct option options[] = {
         {"type", 0, OPTION_TEXT, &type, "TYPE",
-         "F16 (default), F32, BF16, or a type of 'tandem quantize'", 0, 0},
+         HELP_TEXT("F16 (default), F32, BF16, or a type of 'tandem quantize'"), 0, 0},
         {"name", 0, OPTION_TEXT, &values.name, "NAME",
-         "the model's name; default: that of the folder", 0, 0},
-        {"license", 0, OPTION_TEXT, &values.license, "TEXT", "its licence, for the metadata", 0, 0},
+         HELP_TEXT("the model's name; default: that of the folder"), 0, 0},
+        {"license", 0, OPTION_TEXT, &values.license, "TEXT",
+         HELP_TEXT("its licence, for the metadata"), 0, 0},
         {"teacher", 0, OPTION_TEXT, &values.teacher, "TEXT",
-         "the model that it learned from, for the metadata", 0, 0},
-        {"method", 0, OPTION_TEXT, &values.method, "TEXT", "how it was made, for the metadata", 0,
-         0},
+         HELP_TEXT("the model that it learned from, for the metadata"), 0, 0},
+        {"method", 0, OPTION_TEXT, &values.method, "TEXT",
+         HELP_TEXT("how it was made, for the metadata"), 0, 0},
         {"force", 0, OPTION_FLAG, &values.force, NULL,
-         "replace weights that are no numbers (NaN, infinite) instead of refusing them", 0, 0},
+         HELP_TEXT("replace weights that are no numbers (NaN, infinite) instead of refusing them"),
+         0, 0},
         OPTION_ROW_THREADS(threads),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "convert",
         .arguments = "FOLDER OUT.gguf",
-        .summary = "Makes a GGUF file of a Hugging Face folder: safetensors, config.json, "
-                   "tokenizer.json and tokenizer_config.json. Checkpoints of GPTQ and AWQ are read "
-                   "as the weights that they stand for. The hashes of the sources are in the "
-                   "file's metadata, which 'tandem models info' shows.",
-        .example = "  tandem convert Qwen3-0.6B qwen3-f16.gguf --license apache-2.0\n"
-                   "  tandem quantize qwen3-f16.gguf qwen3-q4.gguf Q4_K_M",
-        .json = "{path, architecture, type, tensors, weights, file_bytes, dequantized_from, "
-                "mended_weights, seconds}",
+        .summary = HELP_TEXT(
+            "Makes a GGUF file of a Hugging Face folder: safetensors, config.json, "
+            "tokenizer.json and tokenizer_config.json. Checkpoints of GPTQ and AWQ are read "
+            "as the weights that they stand for. The hashes of the sources are in the "
+            "file's metadata, which 'tandem models info' shows."),
+        .example = HELP_TEXT("  tandem convert Qwen3-0.6B qwen3-f16.gguf --license apache-2.0\n"
+                             "  tandem quantize qwen3-f16.gguf qwen3-q4.gguf Q4_K_M"),
+        .json =
+            HELP_TEXT("{path, architecture, type, tensors, weights, file_bytes, dequantized_from, "
+                      "mended_weights, seconds}"),
         OPTION_TABLE(options),
         .positional_max = 2,
     };
@@ -101,4 +107,4 @@ static int cmd_convert(int argc, char **argv)
 }
 
 const struct verb verb_convert = {"convert", cmd_convert,
-                                  "make a GGUF file of a Hugging Face folder"};
+                                  HELP_TEXT("make a GGUF file of a Hugging Face folder")};

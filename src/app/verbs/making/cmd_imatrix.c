@@ -1,10 +1,12 @@
 /* tandem imatrix: which columns of a model's matrices matter, for 'tandem quantize --imatrix'. */
+#define HELP_OF 39
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
 #include "app/cli/prompt_line.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/ledger_lines.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -124,13 +126,15 @@ static int cmd_imatrix(int argc, char **argv)
     const char *named[TEXTS_MAX + 1] = {NULL};
     size_t named_count = 0;
     const struct option options[] = {
-        {"output", 'o', OPTION_TEXT, &values.out, "FILE", "file to write; required", 0, 0},
+        {"output", 'o', OPTION_TEXT, &values.out, "FILE", HELP_TEXT("file to write; required"), 0,
+         0},
         {"context", 0, OPTION_UINT, &values.collect.context_tokens, "N",
-         "tokens that are read together; default 512", 2, 1048576},
+         HELP_TEXT("tokens that are read together; default 512"), 2, 1048576},
         {"chunks", 0, OPTION_UINT, &values.collect.chunks_max, "N",
-         "most chunks to read; default: the whole texts", 1, 1e9},
+         HELP_TEXT("most chunks to read; default: the whole texts"), 1, 1e9},
         {"traffic", 0, OPTION_FLAG, &values.ledger.on, NULL,
-         "read the prompts of this machine's own traffic, where the ledger stores them", 0, 0},
+         HELP_TEXT("read the prompts of this machine's own traffic, where the ledger stores them"),
+         0, 0},
         LEDGER_LINES_CHOICE_ROWS(values.ledger),
         OPTION_ROW_CONFIG(values.ledger.config),
         OPTION_ROW_THREADS(values.collect.thread_count),
@@ -140,14 +144,15 @@ static int cmd_imatrix(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "imatrix",
         .arguments = "MODEL [TEXTS...]",
-        .summary = "Runs texts through a model and gathers how large the inputs of each column of "
-                   "its matrices are, for 'tandem quantize --imatrix'. Use texts like those that "
-                   "the model will read: a few hundred kilobytes are enough. With --traffic they "
-                   "are what people asked here. The file is llama.cpp's importance matrix in GGUF. "
-                   "Run the model in F16 or Q8_0.",
-        .example = "  tandem imatrix model-f16.gguf texts.txt -o imatrix.gguf",
-        .json =
-            "{path, matrices, texts, prompts, tokens, chunks, chunk_tokens, perplexity, seconds}",
+        .summary = HELP_TEXT(
+            "Runs texts through a model and gathers how large the inputs of each column of "
+            "its matrices are, for 'tandem quantize --imatrix'. Use texts like those that "
+            "the model will read: a few hundred kilobytes are enough. With --traffic they "
+            "are what people asked here. The file is llama.cpp's importance matrix in GGUF. "
+            "Run the model in F16 or Q8_0."),
+        .example = HELP_TEXT("  tandem imatrix model-f16.gguf texts.txt -o imatrix.gguf"),
+        .json = HELP_TEXT(
+            "{path, matrices, texts, prompts, tokens, chunks, chunk_tokens, perplexity, seconds}"),
         OPTION_TABLE(options),
         .positional_max = TEXTS_MAX + 1,
     };
@@ -170,4 +175,4 @@ static int cmd_imatrix(int argc, char **argv)
 }
 
 const struct verb verb_imatrix = {"imatrix", cmd_imatrix,
-                                  "measure which columns of a model matter"};
+                                  HELP_TEXT("measure which columns of a model matter")};

@@ -1,7 +1,9 @@
 /* tandem lora export: an adapter in the other form: GGUF, or a folder of Hugging Face's PEFT. */
+#define HELP_OF 41
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "base/json.h"
 #include "quant/lora_peft.h"
 
@@ -17,12 +19,13 @@ static int cmd_lora_export(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "lora export",
         .arguments = "ADAPTER OUT -m MODEL",
-        .summary = "Writes an adapter in the other form. ADAPTER is a GGUF file, and OUT the "
-                   "folder of Hugging Face's PEFT to write (adapter_config.json, "
-                   "adapter_model.safetensors); or ADAPTER is such a folder, and OUT the GGUF file "
-                   "for --lora. MODEL is the GGUF model that the adapter belongs to.",
-        .example = "  tandem lora export my-adapter desk.gguf -m model.gguf",
-        .json = "{path, matrices, rank, alpha}",
+        .summary = HELP_TEXT(
+            "Writes an adapter in the other form. ADAPTER is a GGUF file, and OUT the "
+            "folder of Hugging Face's PEFT to write (adapter_config.json, "
+            "adapter_model.safetensors); or ADAPTER is such a folder, and OUT the GGUF file "
+            "for --lora. MODEL is the GGUF model that the adapter belongs to."),
+        .example = HELP_TEXT("  tandem lora export my-adapter desk.gguf -m model.gguf"),
+        .json = HELP_TEXT("{path, matrices, rank, alpha}"),
         OPTION_TABLE(options),
         .positional_max = 2,
     };
@@ -54,4 +57,4 @@ static int cmd_lora_export(int argc, char **argv)
 }
 
 const struct verb verb_lora_export = {"export", cmd_lora_export,
-                                      "write an adapter in another form"};
+                                      HELP_TEXT("write an adapter in another form")};

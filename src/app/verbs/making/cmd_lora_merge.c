@@ -1,11 +1,13 @@
 /* tandem lora merge: a model with its adapters inside. It is compared with the model that runs with
  * the adapters beside it, because rounding may lose what an adapter changes. */
+#define HELP_OF 42
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/lora_options.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/setup/model/model_file.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -212,12 +214,15 @@ static int cmd_lora_merge(int argc, char **argv)
         OPTION_ROW_LORA(values.lora),
         OPTION_ROW_LORA_SCALE(values.lora),
         {"type", 0, OPTION_TEXT, &values.type, "TYPE",
-         "a type of 'tandem quantize' for the result; default: each matrix keeps its own", 0, 0},
+         HELP_TEXT(
+             "a type of 'tandem quantize' for the result; default: each matrix keeps its own"),
+         0, 0},
         {"text", 0, OPTION_TEXT, &values.text, "FILE",
-         "a text to compare with; default: some sentences", 0, 0},
+         HELP_TEXT("a text to compare with; default: some sentences"), 0, 0},
         {"max-kld", 0, OPTION_NUMBER, &values.kld_max, "X",
-         "write nothing, with exit code 3, when the result diverges more than this from the model "
-         "with its adapters",
+         HELP_TEXT("write nothing, with exit code 3, when the result diverges more than this from "
+                   "the model "
+                   "with its adapters"),
          0, 100},
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_JSON(values.json),
@@ -225,13 +230,14 @@ static int cmd_lora_merge(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "lora merge",
         .arguments = "MODEL OUT.gguf --lora FILE",
-        .summary =
+        .summary = HELP_TEXT(
             "Writes a model with its adapters inside: W + scale * alpha / rank * B A, "
             "rounded to each matrix's type. The result is compared with the model that runs "
             "with the adapters beside it, for rounding may lose what they change: a model in "
-            "few bits should be merged in F16 and quantised afterwards.",
-        .example = "  tandem lora merge model-f16.gguf desk-f16.gguf --lora desk.gguf",
-        .json = "{path, matrices, file_bytes, kld, kld_without, same_top, tokens, promoted}",
+            "few bits should be merged in F16 and quantised afterwards."),
+        .example = HELP_TEXT("  tandem lora merge model-f16.gguf desk-f16.gguf --lora desk.gguf"),
+        .json =
+            HELP_TEXT("{path, matrices, file_bytes, kld, kld_without, same_top, tokens, promoted}"),
         OPTION_TABLE(options),
         .positional_max = 2,
     };
@@ -252,4 +258,5 @@ static int cmd_lora_merge(int argc, char **argv)
     return status == TD_OK ? code : command_fail_as("lora merge", &err, values.json);
 }
 
-const struct verb verb_lora_merge = {"merge", cmd_lora_merge, "write a model with adapters inside"};
+const struct verb verb_lora_merge = {"merge", cmd_lora_merge,
+                                     HELP_TEXT("write a model with adapters inside")};

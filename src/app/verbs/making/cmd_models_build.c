@@ -1,7 +1,9 @@
 /* tandem models build: a model by a recipe, from weights to a signed file. */
+#define HELP_OF 43
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/recipe/recipe_build.h"
 #include "base/json.h"
 
@@ -56,14 +58,14 @@ static int cmd_models_build(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(build.config_path),
         {"check", 0, OPTION_FLAG, &check_only, NULL,
-         "only check the recipe and what it names, and do nothing", 0, 0},
+         HELP_TEXT("only check the recipe and what it names, and do nothing"), 0, 0},
         OPTION_ROW_THREADS(build.threads),
         OPTION_ROW_JSON(build.json),
     };
     const struct option_spec spec = {
         .verb = "models build",
         .arguments = "RECIPE.yaml",
-        .summary =
+        .summary = HELP_TEXT(
             "Makes a model by a recipe: convert, imatrix, quantize, evaluate, mistakes, calibrate, "
             "sign. A "
             "step is not repeated while what it reads is the same, so an interrupted build goes "
@@ -73,10 +75,11 @@ static int cmd_models_build(int argc, char **argv)
             "was begun, 3 the evaluation's gate refused the model; a step failed: 4 convert, 5 "
             "imatrix, 6 quantize, 7 evaluate, 8 calibrate, 9 sign, 11 mistakes; 10 it repeats "
             "known "
-            "mistakes.",
-        .example = "  tandem models build recipe.yaml",
-        .json = "{ok, output, public_key, changed, steps: [{step, settings, seconds, result}], "
-                "error}",
+            "mistakes."),
+        .example = HELP_TEXT("  tandem models build recipe.yaml"),
+        .json = HELP_TEXT(
+            "{ok, output, public_key, changed, steps: [{step, settings, seconds, result}], "
+            "error}"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -100,4 +103,5 @@ static int cmd_models_build(int argc, char **argv)
     return code;
 }
 
-const struct verb verb_models_build = {"build", cmd_models_build, "make a model by a recipe"};
+const struct verb verb_models_build = {"build", cmd_models_build,
+                                       HELP_TEXT("make a model by a recipe")};

@@ -1,10 +1,12 @@
 /* tandem models mistakes: collects answers that were wrong though the model was sure, and asks a
  * model whether it makes them again. */
+#define HELP_OF 44
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/ledger_lines.h"
 #include "app/quality/mistakes.h"
 #include "base/error.h"
@@ -121,16 +123,16 @@ static int cmd_models_mistakes(int argc, char **argv)
     since_option_init(&values.ledger.since, "30d");
     const struct option options[] = {
         {"output", 'o', OPTION_TEXT, &values.out, "FILE.jsonl",
-         "collect: write the mistakes into this file", 0, 0},
+         HELP_TEXT("collect: write the mistakes into this file"), 0, 0},
         {"confidence", 0, OPTION_NUMBER, &values.ledger.mistakes_from, "P",
-         "collect: how sure the model must have been; default 0.8", 1e-6, 1},
+         HELP_TEXT("collect: how sure the model must have been; default 0.8"), 1e-6, 1},
         {"only-model", 0, OPTION_TEXT, &values.ledger.model, "NAME",
-         "collect: only what a model of that name answered", 0, 0},
+         HELP_TEXT("collect: only what a model of that name answered"), 0, 0},
         LEDGER_LINES_CHOICE_ROWS(values.ledger),
         {"max-share", 0, OPTION_NUMBER, &values.max_share, "X",
-         "ask: the exit code is 3 when a larger share is repeated", 0, 1},
+         HELP_TEXT("ask: the exit code is 3 when a larger share is repeated"), 0, 1},
         {"tokens", 'n', OPTION_UINT, &values.how.tokens_max, "N",
-         "ask: most tokens of an answer; default 64", 1, 65536},
+         HELP_TEXT("ask: most tokens of an answer; default 64"), 1, 65536},
         OPTION_ROW_CONFIG(values.ledger.config),
         OPTION_ROW_THREADS(values.how.threads),
         OPTION_ROW_CPU(values.cpu),
@@ -139,16 +141,18 @@ static int cmd_models_mistakes(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "models mistakes",
         .arguments = "[MODEL FILE.jsonl]",
-        .summary = "With -o, collects answers of this machine's models that were wrong though the "
-                   "model was sure: by feedback, or because another tier said something else. It "
-                   "takes what the ledger stores, and nothing contractual or restricted.\n"
-                   "With MODEL and FILE.jsonl, asks the model the same and counts how many of the "
-                   "mistakes it makes again. A line may have \"answer\", what is right, with "
-                   "\"check\" as for 'tandem calibrate'.",
-        .example = "  tandem models mistakes -o mistakes.jsonl\n"
-                   "  tandem models mistakes new.gguf mistakes.jsonl --max-share 0.1",
-        .json = "{path, lines, wrong, ...} or {prompts, repeated, too_long, share, promoted, "
-                "reasons}",
+        .summary = HELP_TEXT(
+            "With -o, collects answers of this machine's models that were wrong though the "
+            "model was sure: by feedback, or because another tier said something else. It "
+            "takes what the ledger stores, and nothing contractual or restricted.\n"
+            "With MODEL and FILE.jsonl, asks the model the same and counts how many of the "
+            "mistakes it makes again. A line may have \"answer\", what is right, with "
+            "\"check\" as for 'tandem calibrate'."),
+        .example = HELP_TEXT("  tandem models mistakes -o mistakes.jsonl\n"
+                             "  tandem models mistakes new.gguf mistakes.jsonl --max-share 0.1"),
+        .json =
+            HELP_TEXT("{path, lines, wrong, ...} or {prompts, repeated, too_long, share, promoted, "
+                      "reasons}"),
         OPTION_TABLE(options),
         .positional_max = 2,
     };
@@ -164,5 +168,5 @@ static int cmd_models_mistakes(int argc, char **argv)
     return status == TD_OK ? code : command_fail_as("models mistakes", &err, values.json);
 }
 
-const struct verb verb_models_mistakes = {"mistakes", cmd_models_mistakes,
-                                          "collect answers that were wrong, and ask again"};
+const struct verb verb_models_mistakes = {
+    "mistakes", cmd_models_mistakes, HELP_TEXT("collect answers that were wrong, and ask again")};

@@ -1,10 +1,12 @@
 /* tandem quant-eval: what compressed models cost beside their reference, and a gate that decides
  * which of them may be used. */
+#define HELP_OF 45
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/ledger_lines.h"
 #include "app/quality/quality_report.h"
 #include "app/setup/model/cache_check.h"
@@ -245,23 +247,29 @@ static int cmd_quant_eval(int argc, char **argv)
     since_option_init(&values.ledger.since, "30d");
     const struct option options[] = {
         {"text", 'f', OPTION_EACH, &each_text, "FILE",
-         "a text to predict; may be given several times", 0, 0},
-        {"prompts", 'p', OPTION_TEXT, &values.prompts, "FILE.jsonl", "prompts to answer", 0, 0},
+         HELP_TEXT("a text to predict; may be given several times"), 0, 0},
+        {"prompts", 'p', OPTION_TEXT, &values.prompts, "FILE.jsonl", HELP_TEXT("prompts to answer"),
+         0, 0},
         {"traffic", 0, OPTION_FLAG, &values.ledger.on, NULL,
-         "answer the prompts of this machine's own traffic, where the ledger stores them", 0, 0},
+         HELP_TEXT(
+             "answer the prompts of this machine's own traffic, where the ledger stores them"),
+         0, 0},
         {"gate", 0, OPTION_TEXT, &values.gate, "FILE.yaml",
-         "limits that a candidate must keep; the exit code is 3 when one does not", 0, 0},
+         HELP_TEXT("limits that a candidate must keep; the exit code is 3 when one does not"), 0,
+         0},
         {"output", 'o', OPTION_TEXT, &values.svg, "FILE.svg",
-         "also draw the shares of flips into this file", 0, 0},
+         HELP_TEXT("also draw the shares of flips into this file"), 0, 0},
         {"max-prompts", 0, OPTION_UINT, &values.prompts_max, "N",
-         "of more prompts take N at equal distances; default 1000", 1, CLUSTERS_TEXTS_MAX},
+         HELP_TEXT("of more prompts take N at equal distances; default 1000"), 1,
+         CLUSTERS_TEXTS_MAX},
         {"tokens", 'n', OPTION_UINT, &how->answer_tokens, "N",
-         "most tokens of an answer; default 64", 1, 65536},
+         HELP_TEXT("most tokens of an answer; default 64"), 1, 65536},
         {"context", 0, OPTION_UINT, &how->context_tokens, "N",
-         "most tokens of a prompt with its answer; default 4096", 2, 1048576},
+         HELP_TEXT("most tokens of a prompt with its answer; default 4096"), 2, 1048576},
         {"text-tokens", 0, OPTION_UINT, &how->text_tokens_max, "N",
-         "most tokens of the texts to predict; default: all", 1, 1e9},
-        {"no-speed", 0, OPTION_FLAG, &values.no_speed, NULL, "do not measure speed", 0, 0},
+         HELP_TEXT("most tokens of the texts to predict; default: all"), 1, 1e9},
+        {"no-speed", 0, OPTION_FLAG, &values.no_speed, NULL, HELP_TEXT("do not measure speed"), 0,
+         0},
         OPTION_ROW_KV_TYPE(how->kv_type),
         LEDGER_LINES_CHOICE_ROWS(values.ledger),
         OPTION_ROW_CONFIG(values.ledger.config),
@@ -272,18 +280,21 @@ static int cmd_quant_eval(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "quant-eval",
         .arguments = "REFERENCE CANDIDATE...",
-        .summary = "Measures what compressed models cost beside their reference: divergence and "
-                   "perplexity on texts; divergence and answers that flip on prompts, by task and "
-                   "by cluster of similar prompts, so that a small cluster that is lost is named; "
-                   "size, memory and speed.\n"
-                   "A line of FILE.jsonl is {\"prompt\": text} or {\"messages\": [...]}, and may "
-                   "have \"task\", \"labels\" to choose from, and what is right (\"answer\", "
-                   "\"check\"). --kv-type is the candidates' cache, so that a model compared with "
-                   "itself shows what a smaller cache costs.",
-        .example = "  tandem quant-eval model-f16.gguf model-q4.gguf --traffic --gate gate.yaml",
-        .json = "{reference, candidates: [{path, file_bytes, memory_bytes, texts, answers: {kld, "
-                "flips, share_low, share_high, groups, ...}, promoted, reasons, notes, ...}], "
-                "lines, too_long, known}",
+        .summary = HELP_TEXT(
+            "Measures what compressed models cost beside their reference: divergence and "
+            "perplexity on texts; divergence and answers that flip on prompts, by task and "
+            "by cluster of similar prompts, so that a small cluster that is lost is named; "
+            "size, memory and speed.\n"
+            "A line of FILE.jsonl is {\"prompt\": text} or {\"messages\": [...]}, and may "
+            "have \"task\", \"labels\" to choose from, and what is right (\"answer\", "
+            "\"check\"). --kv-type is the candidates' cache, so that a model compared with "
+            "itself shows what a smaller cache costs."),
+        .example = HELP_TEXT(
+            "  tandem quant-eval model-f16.gguf model-q4.gguf --traffic --gate gate.yaml"),
+        .json = HELP_TEXT(
+            "{reference, candidates: [{path, file_bytes, memory_bytes, texts, answers: {kld, "
+            "flips, share_low, share_high, groups, ...}, promoted, reasons, notes, ...}], "
+            "lines, too_long, known}"),
         OPTION_TABLE(options),
         .positional_max = QUALITY_MODELS_MAX + 1,
     };
@@ -304,4 +315,4 @@ static int cmd_quant_eval(int argc, char **argv)
 }
 
 const struct verb verb_quant_eval = {"quant-eval", cmd_quant_eval,
-                                     "measure what a compressed model costs"};
+                                     HELP_TEXT("measure what a compressed model costs")};

@@ -1,11 +1,13 @@
 /* tandem quantize: a model with fewer bits a weight. What can be known before the long work begins
  * is checked before: type, importance, the room on the disk. */
+#define HELP_OF 46
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
 #include "app/cli/quantity.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/setup/model/model_file.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -367,44 +369,50 @@ static int cmd_quantize(int argc, char **argv)
     struct option_each size = {take_size, &values.size_max, "a size such as 700M or 1.5G"};
     const struct option options[] = {
         {"imatrix", 0, OPTION_TEXT, &values.imatrix, "FILE",
-         "importance of the columns, from 'tandem imatrix' or llama.cpp's", 0, 0},
+         HELP_TEXT("importance of the columns, from 'tandem imatrix' or llama.cpp's"), 0, 0},
         {"text", 0, OPTION_TEXT, &values.text, "FILE",
-         "a text like those that the model will read: for importance where no --imatrix is given, "
-         "and to measure what is lost",
+         HELP_TEXT("a text like those that the model will read: for importance where no --imatrix "
+                   "is given, "
+                   "and to measure what is lost"),
          0, 0},
         {"scale", 0, OPTION_FLAG, &values.scale, NULL,
-         "activation-aware scaling (AWQ); needs --imatrix or --text", 0, 0},
+         HELP_TEXT("activation-aware scaling (AWQ); needs --imatrix or --text"), 0, 0},
         {"target-size", 0, OPTION_EACH, &size, "SIZE",
-         "choose a type for each tensor so that the file is at most this large, as in 1.5G; needs "
-         "--text",
+         HELP_TEXT("choose a type for each tensor so that the file is at most this large, as in "
+                   "1.5G; needs "
+                   "--text"),
          0, 0},
         {"max-kld", 0, OPTION_NUMBER, &values.kld_max, "X",
-         "choose a type for each tensor so that the model diverges at most this much; needs "
-         "--text",
+         HELP_TEXT(
+             "choose a type for each tensor so that the model diverges at most this much; needs "
+             "--text"),
          1e-7, 100},
         {"tokens", 0, OPTION_UINT, &values.tokens, "N",
-         "predictions of the text to compare; default 1024", 16, 1e8},
+         HELP_TEXT("predictions of the text to compare; default 1024"), 16, 1e8},
         {"force", 0, OPTION_FLAG, &values.force, NULL,
-         "replace weights that are no numbers (NaN, infinite) instead of refusing them", 0, 0},
+         HELP_TEXT("replace weights that are no numbers (NaN, infinite) instead of refusing them"),
+         0, 0},
         {"plan", 0, OPTION_FLAG, &values.plan_only, NULL,
-         "only print which type each tensor would get, and the size", 0, 0},
+         HELP_TEXT("only print which type each tensor would get, and the size"), 0, 0},
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_JSON(values.json),
     };
     const struct option_spec spec = {
         .verb = "quantize",
         .arguments = "IN.gguf OUT.gguf [TYPE]",
-        .summary =
+        .summary = HELP_TEXT(
             "Writes a model with fewer bits a weight. TYPE: Q8_0, Q6_K, Q5_K_M, Q4_K_M, "
             "IQ4_XS, Q3_K_M, Q2_K and others; a wrong one lists them. IN should be F16, "
             "BF16 or F32; a model that is quantised already loses more. With --target-size or "
             "--max-kld each tensor's type is chosen by how much the model's predictions "
-            "change when that tensor is rounded; TYPE may then be left out.",
-        .example = "  tandem imatrix model-f16.gguf texts.txt -o imatrix.gguf\n"
-                   "  tandem quantize model-f16.gguf model-q4.gguf Q4_K_M --imatrix imatrix.gguf",
-        .json = "{path, type, source_bytes, file_bytes, tensor_bytes, bits_per_weight, "
-                "requantized_from, unweighed_tensors, mended_weights, seconds, scaled_groups, "
-                "scaling_gain, kld_expected, kld, kld_error, kld_p99, same_top, map}",
+            "change when that tensor is rounded; TYPE may then be left out."),
+        .example = HELP_TEXT(
+            "  tandem imatrix model-f16.gguf texts.txt -o imatrix.gguf\n"
+            "  tandem quantize model-f16.gguf model-q4.gguf Q4_K_M --imatrix imatrix.gguf"),
+        .json = HELP_TEXT(
+            "{path, type, source_bytes, file_bytes, tensor_bytes, bits_per_weight, "
+            "requantized_from, unweighed_tensors, mended_weights, seconds, scaled_groups, "
+            "scaling_gain, kld_expected, kld, kld_error, kld_p99, same_top, map}"),
         OPTION_TABLE(options),
         .positional_max = 3,
     };
@@ -445,4 +453,4 @@ static int cmd_quantize(int argc, char **argv)
 }
 
 const struct verb verb_quantize = {"quantize", cmd_quantize,
-                                   "write a model with fewer bits a weight"};
+                                   HELP_TEXT("write a model with fewer bits a weight")};

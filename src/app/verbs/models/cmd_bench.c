@@ -1,10 +1,12 @@
 /* tandem bench engine: tokens a second of prefill and decode. They are measured as llama-bench does
  * (pp and tg, depth -d), so that the figures can be compared. It also prints what the machine
  * allows and what the engine's parts should come to. */
+#define HELP_OF 47
 #include "app/cli/command.h"
 #include "app/cli/machine_load.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
@@ -218,17 +220,17 @@ static int cmd_bench(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_MODEL(bench.model_path),
         {"prompt-tokens", 'p', OPTION_UINT, &values->prompt_tokens, "N",
-         "tokens of the prompt; 0 = do not measure prefill; default 512", 0, 1e6},
+         HELP_TEXT("tokens of the prompt; 0 = do not measure prefill; default 512"), 0, 1e6},
         {"decode-tokens", 'n', OPTION_UINT, &values->decode_tokens, "N",
-         "tokens of the answer; 0 = do not measure decode; default 128", 0, 1e6},
-        {"depth", 'd', OPTION_UINT, &values->depth, "N", "tokens that are already in the cache", 0,
-         1e6},
+         HELP_TEXT("tokens of the answer; 0 = do not measure decode; default 128"), 0, 1e6},
+        {"depth", 'd', OPTION_UINT, &values->depth, "N",
+         HELP_TEXT("tokens that are already in the cache"), 0, 1e6},
         {"repeat", 'r', OPTION_UINT, &values->repetitions, "N",
-         "measure N times and take the median; default 3", 1, 64},
+         HELP_TEXT("measure N times and take the median; default 3"), 1, 64},
         {"threads", 't', OPTION_UINT, &values->thread_count, "N",
-         "compute threads; default: first one, then one for each core", 0, 1024},
+         HELP_TEXT("compute threads; default: first one, then one for each core"), 0, 1024},
         {"no-roofline", 0, OPTION_FLAG, &bench.no_roofline, NULL,
-         "only measure; do not compare with what the machine allows", 0, 0},
+         HELP_TEXT("only measure; do not compare with what the machine allows"), 0, 0},
         OPTION_ROW_CPU(bench.cpu),
         OPTION_ROW_KV_TYPE(values->kv_type),
         OPTION_ROW_JSON(bench.json),
@@ -236,10 +238,11 @@ static int cmd_bench(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "bench",
         .arguments = "engine",
-        .summary = "Measures how many tokens a second the engine reads (prefill) and writes "
-                   "(decode). Beside that it prints what the memory bandwidth and the arithmetic "
-                   "of this machine allow, and what limits the speed.",
-        .json = "One object for each number of threads, one a line.",
+        .summary = HELP_TEXT(
+            "Measures how many tokens a second the engine reads (prefill) and writes "
+            "(decode). Beside that it prints what the memory bandwidth and the arithmetic "
+            "of this machine allow, and what limits the speed."),
+        .json = HELP_TEXT("One object for each number of threads, one a line."),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -254,4 +257,4 @@ static int cmd_bench(int argc, char **argv)
     return status == TD_OK ? !printed : command_fail("bench", &err);
 }
 
-const struct verb verb_bench = {"bench", cmd_bench, "measure the speed of the engine"};
+const struct verb verb_bench = {"bench", cmd_bench, HELP_TEXT("measure the speed of the engine")};

@@ -1,9 +1,11 @@
 /* tandem calibrate: measures what a model's confidence in its answers is worth, for the gates of
  * servers that run it (docs/thresholds.md). */
+#define HELP_OF 48
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/calibrate.h"
 #include "router/judge/second_signal.h"
 
@@ -15,17 +17,19 @@ static int cmd_calibrate(int argc, char **argv)
         OPTION_ROW_MODEL(calibrate.model),
         OPTION_ROW_CONFIG(calibrate.config),
         {"tokens", 'n', OPTION_UINT, &calibrate.tokens_max, "N",
-         "most tokens of an answer; default 48", 1, 65536},
+         HELP_TEXT("most tokens of an answer; default 48"), 1, 65536},
         {"judged", 0, OPTION_TEXT, &calibrate.judged, "FILE.jsonl",
-         "also write each question with \"right\": true or false, for 'tandem probe train'", 0, 0},
+         HELP_TEXT(
+             "also write each question with \"right\": true or false, for 'tandem probe train'"),
+         0, 0},
         {"p-true", 0, OPTION_FLAG, &calibrate.p_true, NULL,
-         "also measure what it is worth to ask the model whether its answer is right "
-         "(gates.g3.second)",
+         HELP_TEXT("also measure what it is worth to ask the model whether its answer is right "
+                   "(gates.g3.second)"),
          0, 0},
         {"agreement", 0, OPTION_UINT, &calibrate.agreement, "K",
-         "the same of K further short samples", 1, SECOND_SAMPLES_MAX},
+         HELP_TEXT("the same of K further short samples"), 1, SECOND_SAMPLES_MAX},
         {"seed", 0, OPTION_U64, &calibrate.seed, "S",
-         "seed of the division into halves and folds; default 1", 0, 0},
+         HELP_TEXT("seed of the division into halves and folds; default 1"), 0, 0},
         OPTION_ROW_THREADS(calibrate.threads),
         OPTION_ROW_CPU(calibrate.cpu),
         OPTION_ROW_JSON(calibrate.json),
@@ -33,7 +37,7 @@ static int cmd_calibrate(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "calibrate",
         .arguments = "[FILE.jsonl]",
-        .summary =
+        .summary = HELP_TEXT(
             "Asks a model questions whose right answers are known, fits how likely an answer with "
             "given token probabilities is right, and finds the thresholds with which at most 2, 5 "
             "and 10 % of all questions are kept and wrong. Half of the questions is held out and "
@@ -42,11 +46,12 @@ static int cmd_calibrate(int argc, char **argv)
             "Without FILE.jsonl it asks the questions that came with the program. A line of a file "
             "of yours: {\"prompt\" or \"messages\"} with \"answer\", and \"check\": number, words "
             "or pattern (docs/thresholds.md). It needs at least 120 lines, of which 40 are "
-            "answered rightly and 40 wrongly.",
-        .example = "  tandem calibrate -m model.gguf",
-        .json = "{model, quantization, questions, right, held_out, risks, said_and_right, auroc, "
-                "second, "
-                "tokens, seconds, file}",
+            "answered rightly and 40 wrongly."),
+        .example = HELP_TEXT("  tandem calibrate -m model.gguf"),
+        .json = HELP_TEXT(
+            "{model, quantization, questions, right, held_out, risks, said_and_right, auroc, "
+            "second, "
+            "tokens, seconds, file}"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -59,4 +64,4 @@ static int cmd_calibrate(int argc, char **argv)
 }
 
 const struct verb verb_calibrate = {"calibrate", cmd_calibrate,
-                                    "measure what a model's confidence is worth"};
+                                    HELP_TEXT("measure what a model's confidence is worth")};

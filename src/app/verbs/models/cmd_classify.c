@@ -1,9 +1,11 @@
 /* tandem classify: which of given labels texts have. The same as POST /tandem/v1/classify, without
  * a server. */
+#define HELP_OF 49
 #include "api/wire/classify_request.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -168,17 +170,19 @@ static int cmd_classify(int argc, char **argv)
     struct classify_options values = {.top = 1};
     const struct option options[] = {
         OPTION_ROW_MODEL(values.model),
-        {"labels", 'l', OPTION_TEXT, &values.labels, "A,B,C", "the labels to choose from", 0, 0},
+        {"labels", 'l', OPTION_TEXT, &values.labels, "A,B,C",
+         HELP_TEXT("the labels to choose from"), 0, 0},
         {"set", 's', OPTION_TEXT, &values.set, "NAME",
-         "labels that the model brings; the default one has intents, banking, sentiment and "
-         "language",
+         HELP_TEXT(
+             "labels that the model brings; the default one has intents, banking, sentiment and "
+             "language"),
          0, 0},
         {"instruction", 0, OPTION_TEXT, &values.instruction, "TEXT",
-         "what the labels mean, for the system's message", 0, 0},
-        {"top", 0, OPTION_UINT, &values.top, "N", "print the N best labels of each; default 1", 1,
-         TD_LABELS_MAX},
+         HELP_TEXT("what the labels mean, for the system's message"), 0, 0},
+        {"top", 0, OPTION_UINT, &values.top, "N",
+         HELP_TEXT("print the N best labels of each; default 1"), 1, TD_LABELS_MAX},
         {"context", 0, OPTION_UINT, &values.context, "N",
-         "most tokens of a prompt; default 4096 or the model's", 1, 1e9},
+         HELP_TEXT("most tokens of a prompt; default 4096 or the model's"), 1, 1e9},
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),
         OPTION_ROW_JSON(values.json),
@@ -186,11 +190,13 @@ static int cmd_classify(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "classify",
         .arguments = "[TEXT]...",
-        .summary = "Says which label each TEXT has: its probability among the labels, the "
-                   "probability that the text is none of the model's business (\"-\" where it "
-                   "cannot say), and the label, with tabs between. Without TEXT each line of "
-                   "standard input is one. The model generates nothing.",
-        .example = "  tandem classify --set intents \"please move 20 dollars to my savings\"",
+        .summary =
+            HELP_TEXT("Says which label each TEXT has: its probability among the labels, the "
+                      "probability that the text is none of the model's business (\"-\" where it "
+                      "cannot say), and the label, with tabs between. Without TEXT each line of "
+                      "standard input is one. The model generates nothing."),
+        .example =
+            HELP_TEXT("  tandem classify --set intents \"please move 20 dollars to my savings\""),
         OPTION_TABLE(options),
         .positional_max = TEXTS_MAX,
     };
@@ -200,4 +206,5 @@ static int cmd_classify(int argc, char **argv)
     return classify(&values, texts, text_count);
 }
 
-const struct verb verb_classify = {"classify", cmd_classify, "say which label texts have"};
+const struct verb verb_classify = {"classify", cmd_classify,
+                                   HELP_TEXT("say which label texts have")};

@@ -1,8 +1,10 @@
 /* tandem detokenize: the exact bytes of token ids. It opens only the tokenizer, so that a file
  * with a vocabulary and no weights is enough. */
+#define HELP_OF 50
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/setup/model/model_file.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -40,17 +42,20 @@ static int cmd_detokenize(int argc, char **argv)
     struct option_each ids_option = {command_take_ids, &id_text, COMMAND_IDS_NEEDED};
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
-        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "the ids; default: standard input", 0, 0},
-        {"special", 0, OPTION_FLAG, &special, NULL, "print special tokens as their text", 0, 0},
+        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", HELP_TEXT("the ids; default: standard input"),
+         0, 0},
+        {"special", 0, OPTION_FLAG, &special, NULL, HELP_TEXT("print special tokens as their text"),
+         0, 0},
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "detokenize",
         .arguments = "< IDS",
-        .summary = "Turns token ids into text, byte for byte, without adding a line end. The ids "
-                   "are decimal, with spaces, commas or JSON brackets between them.",
-        .json = "One string.",
+        .summary = HELP_TEXT(
+            "Turns token ids into text, byte for byte, without adding a line end. The ids "
+            "are decimal, with spaces, commas or JSON brackets between them."),
+        .json = HELP_TEXT("One string."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -82,4 +87,5 @@ static int cmd_detokenize(int argc, char **argv)
     return status == TD_OK ? !printed : command_fail("detokenize", &err);
 }
 
-const struct verb verb_detokenize = {"detokenize", cmd_detokenize, "turn token ids into text"};
+const struct verb verb_detokenize = {"detokenize", cmd_detokenize,
+                                     HELP_TEXT("turn token ids into text")};

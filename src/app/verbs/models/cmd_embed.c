@@ -1,7 +1,9 @@
 /* tandem embed: vectors of texts, from encoders and decoders alike. */
+#define HELP_OF 51
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -115,10 +117,12 @@ static int cmd_embed(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
         {"pooling", 0, OPTION_TEXT, &pooling, "METHOD",
-         "how token vectors become one: mean, cls or last; default: what the model says", 0, 0},
+         HELP_TEXT("how token vectors become one: mean, cls or last; default: what the model says"),
+         0, 0},
         {"dimensions", 0, OPTION_UINT, &dimensions, "N",
-         "keep the first N numbers, and make the length 1 again", 1, 1e6},
-        {"context", 0, OPTION_UINT, &context, "N", "most tokens of a text; default 2048", 1, 1e9},
+         HELP_TEXT("keep the first N numbers, and make the length 1 again"), 1, 1e6},
+        {"context", 0, OPTION_UINT, &context, "N", HELP_TEXT("most tokens of a text; default 2048"),
+         1, 1e9},
         OPTION_ROW_THREADS(threads),
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
@@ -126,9 +130,10 @@ static int cmd_embed(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "embed",
         .arguments = "[TEXT]...",
-        .summary = "Turns each TEXT into a vector of length 1 and prints its numbers on one line. "
-                   "Without TEXT each line of standard input is one. Encoders (bert, nomic-bert) "
-                   "and decoders both work.",
+        .summary = HELP_TEXT(
+            "Turns each TEXT into a vector of length 1 and prints its numbers on one line. "
+            "Without TEXT each line of standard input is one. Encoders (bert, nomic-bert) "
+            "and decoders both work."),
         OPTION_TABLE(options),
         .positional_max = TEXTS_MAX,
     };
@@ -156,4 +161,4 @@ static int cmd_embed(int argc, char **argv)
     return status == TD_OK ? !printed : command_fail("embed", &err);
 }
 
-const struct verb verb_embed = {"embed", cmd_embed, "turn texts into vectors"};
+const struct verb verb_embed = {"embed", cmd_embed, HELP_TEXT("turn texts into vectors")};

@@ -1,10 +1,12 @@
 /* tandem generate: one text, continued by one session without a server. It has every option of
  * sampling, grammars, speculation and early exits that the engine has, so that each can be tried
  * alone. */
+#define HELP_OF 52
 #include "app/cli/command.h"
 #include "app/cli/lora_options.h"
 #include "app/cli/sampling_options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -316,38 +318,40 @@ static int cmd_generate(int argc, char **argv)
     const struct option own[] = {
         OPTION_ROW_MODEL(values.model),
         {"prompt", 'p', OPTION_TEXT, &values.prompt, "TEXT",
-         "the text to continue; default: standard input", 0, 0},
-        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "the prompt as token ids", 0, 0},
-        {"chat", 0, OPTION_FLAG, &values.chat, NULL, "put the prompt into the chat template", 0, 0},
+         HELP_TEXT("the text to continue; default: standard input"), 0, 0},
+        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", HELP_TEXT("the prompt as token ids"), 0, 0},
+        {"chat", 0, OPTION_FLAG, &values.chat, NULL,
+         HELP_TEXT("put the prompt into the chat template"), 0, 0},
         {"tokens", 'n', OPTION_UINT, &values.tokens_max, "N",
-         "most tokens to generate; default 128", 1, 1e9},
-        {"logit-bias", 0, OPTION_EACH, &bias_option, "ID=B,...", "add B to the logit of token ID",
-         0, 0},
+         HELP_TEXT("most tokens to generate; default 128"), 1, 1e9},
+        {"logit-bias", 0, OPTION_EACH, &bias_option, "ID=B,...",
+         HELP_TEXT("add B to the logit of token ID"), 0, 0},
         {"grammar", 0, OPTION_TEXT, &values.grammar, "FILE",
-         "GBNF grammar that the text must match", 0, 0},
+         HELP_TEXT("GBNF grammar that the text must match"), 0, 0},
         {"json-schema", 0, OPTION_TEXT, &values.schema, "FILE",
-         "JSON schema that the text must match", 0, 0},
+         HELP_TEXT("JSON schema that the text must match"), 0, 0},
         {"speculate", 0, OPTION_TEXT, &values.speculate, "HOW",
-         "guess ahead: ngram (from repeated text) or the FILE of a smaller model", 0, 0},
+         HELP_TEXT("guess ahead: ngram (from repeated text) or the FILE of a smaller model"), 0, 0},
         {"draft-tokens", 0, OPTION_UINT, &values.draft_tokens, "N",
-         "most tokens to guess at a time; default 8", 1, 16},
+         HELP_TEXT("most tokens to guess at a time; default 8"), 1, 16},
         {"seed", 0, OPTION_U64, &values.seed, "N",
-         "seed of the random numbers; default: from the system", 0, 0},
-        {"stop", 0, OPTION_TEXT, &values.stop, "TEXT", "end before this text", 0, 0},
+         HELP_TEXT("seed of the random numbers; default: from the system"), 0, 0},
+        {"stop", 0, OPTION_TEXT, &values.stop, "TEXT", HELP_TEXT("end before this text"), 0, 0},
         {"logprobs", 0, OPTION_UINT, &values.top_logprobs, "N",
-         "also print the N best tokens at each position", 0, TD_TOP_LOGPROBS_MAX},
+         HELP_TEXT("also print the N best tokens at each position"), 0, TD_TOP_LOGPROBS_MAX},
         {"no-bos", 0, OPTION_FLAG, &values.no_bos, NULL,
-         "do not add the token that begins a text (BOS)", 0, 0},
+         HELP_TEXT("do not add the token that begins a text (BOS)"), 0, 0},
         {"ignore-eos", 0, OPTION_FLAG, &values.ignore_eos, NULL,
-         "continue after the token that ends a text", 0, 0},
-        {"context", 0, OPTION_UINT, &values.context_tokens, "N", "size of the KV cache in tokens",
-         0, 1e7},
+         HELP_TEXT("continue after the token that ends a text"), 0, 0},
+        {"context", 0, OPTION_UINT, &values.context_tokens, "N",
+         HELP_TEXT("size of the KV cache in tokens"), 0, 1e7},
         {"exit-threshold", 0, OPTION_NUMBER, &values.exit_threshold, "P",
-         "take a token from an early exit when its probability is at least P; 0 = off", 0, 1},
+         HELP_TEXT("take a token from an early exit when its probability is at least P; 0 = off"),
+         0, 1},
         {"context-shift", 0, OPTION_FLAG, &values.context_shift, NULL,
-         "when the cache is full, forget its older half", 0, 0},
+         HELP_TEXT("when the cache is full, forget its older half"), 0, 0},
         {"context-keep", 0, OPTION_UINT, &values.context_keep, "N",
-         "with --context-shift: keep the first N tokens", 0, 1e7},
+         HELP_TEXT("with --context-shift: keep the first N tokens"), 0, 1e7},
         OPTION_ROW_LORA(values.lora),
         OPTION_ROW_LORA_SCALE(values.lora),
         OPTION_ROW_THREADS(values.threads),
@@ -360,11 +364,12 @@ static int cmd_generate(int argc, char **argv)
     memcpy(options, own, sizeof own);
     const struct option_spec spec = {
         .verb = "generate",
-        .summary = "Continues a text with a local model.",
-        .example = "  tandem generate --chat -p \"Classify the intent: play some jazz\"",
-        .json = "{text, ids, logprobs, tokens, finish, prompt_tokens, completion_tokens, "
-                "prefill_ms, decode_ms}; also probe if the model has one, and early_tokens and "
-                "layers_saved with --exit-threshold.",
+        .summary = HELP_TEXT("Continues a text with a local model."),
+        .example = HELP_TEXT("  tandem generate --chat -p \"Classify the intent: play some jazz\""),
+        .json = HELP_TEXT(
+            "{text, ids, logprobs, tokens, finish, prompt_tokens, completion_tokens, "
+            "prefill_ms, decode_ms}; also probe if the model has one, and early_tokens and "
+            "layers_saved with --exit-threshold."),
         .options = options,
         .option_count = own_count + sampling_options_init(&values.sampling, options + own_count),
     };
@@ -378,4 +383,5 @@ static int cmd_generate(int argc, char **argv)
     return status == TD_OK ? !printed : command_fail("generate", &err);
 }
 
-const struct verb verb_generate = {"generate", cmd_generate, "continue a text with a local model"};
+const struct verb verb_generate = {"generate", cmd_generate,
+                                   HELP_TEXT("continue a text with a local model")};

@@ -1,8 +1,10 @@
 /* tandem logits: raw outputs for comparison with other implementations. The rows are written in
  * blocks, so that the memory does not depend on the length of the input. */
+#define HELP_OF 53
 #include "app/cli/command.h"
 #include "app/cli/lora_options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -160,13 +162,16 @@ static int cmd_logits(int argc, char **argv)
     struct option_each ids_option = {command_take_ids, &values.ids, COMMAND_IDS_NEEDED};
     const struct option options[] = {
         OPTION_ROW_MODEL(values.model),
-        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "the token ids; default: standard input", 0,
-         0},
-        {"ids-file", 0, OPTION_TEXT, &values.ids_file, "FILE", "file with the token ids", 0, 0},
-        {"last", 0, OPTION_UINT, &values.last, "N", "only the last N positions", 1, 1e9},
+        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3",
+         HELP_TEXT("the token ids; default: standard input"), 0, 0},
+        {"ids-file", 0, OPTION_TEXT, &values.ids_file, "FILE", HELP_TEXT("file with the token ids"),
+         0, 0},
+        {"last", 0, OPTION_UINT, &values.last, "N", HELP_TEXT("only the last N positions"), 1, 1e9},
         {"hidden-layer", 0, OPTION_UINT, &values.hidden_layer, "N",
-         "write the hidden state after N layers instead: [positions, embedding]", 0, 1024},
-        {"output", 'o', OPTION_TEXT, &values.out, "FILE", "file to write; required", 0, 0},
+         HELP_TEXT("write the hidden state after N layers instead: [positions, embedding]"), 0,
+         1024},
+        {"output", 'o', OPTION_TEXT, &values.out, "FILE", HELP_TEXT("file to write; required"), 0,
+         0},
         OPTION_ROW_LORA(values.lora),
         OPTION_ROW_LORA_SCALE(values.lora),
         OPTION_ROW_THREADS(values.threads),
@@ -175,11 +180,12 @@ static int cmd_logits(int argc, char **argv)
     };
     const struct option_spec spec = {
         .verb = "logits",
-        .summary = "Runs token ids through the model and writes the logits of each position to a "
-                   "file: little-endian float32, [positions, vocabulary], no header. The KV cache "
-                   "is float32.",
-        .json = "{path, content, type, byte_order, shape, first_position, bytes, model, "
-                "fingerprint}",
+        .summary = HELP_TEXT(
+            "Runs token ids through the model and writes the logits of each position to a "
+            "file: little-endian float32, [positions, vocabulary], no header. The KV cache "
+            "is float32."),
+        .json = HELP_TEXT("{path, content, type, byte_order, shape, first_position, bytes, model, "
+                          "fingerprint}"),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -195,4 +201,4 @@ static int cmd_logits(int argc, char **argv)
 }
 
 const struct verb verb_logits = {"logits", cmd_logits,
-                                 "write the raw output of a model for given token ids"};
+                                 HELP_TEXT("write the raw output of a model for given token ids")};

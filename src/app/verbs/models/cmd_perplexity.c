@@ -1,8 +1,10 @@
 /* tandem perplexity: how well a model predicts a text, computed as llama.cpp's tool does it, so
  * that the figures can be compared. */
+#define HELP_OF 54
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "base/json.h"
 #include "engine/measure/divergence.h"
 #include "engine/measure/perplexity.h"
@@ -98,14 +100,14 @@ static int cmd_perplexity(int argc, char **argv)
     bool json = false;
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
-        {"file", 'f', OPTION_TEXT, &file, "FILE", "the text to read; default: standard input", 0,
-         0},
+        {"file", 'f', OPTION_TEXT, &file, "FILE",
+         HELP_TEXT("the text to read; default: standard input"), 0, 0},
         {"context", 0, OPTION_UINT, &values.session.context_tokens, "N",
-         "tokens of one window; default 512", 2, 1048576},
+         HELP_TEXT("tokens of one window; default 512"), 2, 1048576},
         {"windows", 0, OPTION_UINT, &values.windows_max, "N",
-         "most windows; default: all complete ones", 0, 1e9},
+         HELP_TEXT("most windows; default: all complete ones"), 0, 1e9},
         {"reference", 0, OPTION_TEXT, &reference, "FILE",
-         "measure instead how far the predictions are from those of this model", 0, 0},
+         HELP_TEXT("measure instead how far the predictions are from those of this model"), 0, 0},
         OPTION_ROW_THREADS(values.session.thread_count),
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_KV_TYPE(values.session.kv_type),
@@ -113,13 +115,15 @@ static int cmd_perplexity(int argc, char **argv)
     };
     const struct option_spec spec = {
         .verb = "perplexity",
-        .summary = "Measures how well the model predicts a text: the exponential of the mean "
-                   "negative log-likelihood. The text is cut into windows, and each begins with "
-                   "an empty cache. With --reference it gives the Kullback-Leibler divergence from "
-                   "another model with the same vocabulary: what quantising cost.",
-        .json = "{perplexity, mean_nll, tokens, predicted_tokens, seconds}, with --reference "
-                "{kld, kld_error, kld_p99, kld_max, same_top, perplexity, perplexity_reference, "
-                "predicted_tokens}",
+        .summary = HELP_TEXT(
+            "Measures how well the model predicts a text: the exponential of the mean "
+            "negative log-likelihood. The text is cut into windows, and each begins with "
+            "an empty cache. With --reference it gives the Kullback-Leibler divergence from "
+            "another model with the same vocabulary: what quantising cost."),
+        .json = HELP_TEXT(
+            "{perplexity, mean_nll, tokens, predicted_tokens, seconds}, with --reference "
+            "{kld, kld_error, kld_p99, kld_max, same_top, perplexity, perplexity_reference, "
+            "predicted_tokens}"),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -146,4 +150,4 @@ static int cmd_perplexity(int argc, char **argv)
 }
 
 const struct verb verb_perplexity = {"perplexity", cmd_perplexity,
-                                     "measure how well a model predicts a text"};
+                                     HELP_TEXT("measure how well a model predicts a text")};

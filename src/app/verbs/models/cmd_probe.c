@@ -1,8 +1,10 @@
 /* tandem probe train: a copy of a model with a probe (docs/heads.md) that was fitted to prompts and
  * whether their answers were right. */
+#define HELP_OF 55
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/ledger_lines.h"
 #include "app/evidence/probe_fit.h"
 #include "app/evidence/probe_lines.h"
@@ -146,16 +148,18 @@ static int cmd_probe(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_MODEL(values.model),
         {"output", 'o', OPTION_TEXT, &values.out, "OUT.gguf",
-         "where to write the copy of the model", 0, 0},
+         HELP_TEXT("where to write the copy of the model"), 0, 0},
         {"layer", 0, OPTION_UINT, &values.layer, "N",
-         "read the model after this many layers; default: all", 0, 1024},
+         HELP_TEXT("read the model after this many layers; default: all"), 0, 1024},
         {"input", 0, OPTION_TEXT, &values.input, "INPUT",
-         "what the probe reads: last (the last token), mean (of all tokens) or last+mean (default)",
+         HELP_TEXT("what the probe reads: last (the last token), mean (of all tokens) or last+mean "
+                   "(default)"),
          0, 0},
         {"hidden", 0, OPTION_UINT, &values.hidden, "N",
-         "width of the hidden layer; 0 = logistic regression; default 16", 0, PROBE_WIDTH_MAX},
+         HELP_TEXT("width of the hidden layer; 0 = logistic regression; default 16"), 0,
+         PROBE_WIDTH_MAX},
         {"seed", 0, OPTION_U64, &values.seed, "N",
-         "seed of the first weights and of the order; default 1", 0, 0},
+         HELP_TEXT("seed of the first weights and of the order; default 1"), 0, 0},
         LEDGER_LINES_ROWS(values.ledger),
         OPTION_ROW_CONFIG(values.ledger.config),
         OPTION_ROW_THREADS(values.threads),
@@ -165,12 +169,13 @@ static int cmd_probe(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "probe",
         .arguments = "train [FILE.jsonl]",
-        .summary = "Trains a probe, which estimates before the first token how likely the answer "
-                   "will be right, and writes a copy of the model that contains it.\n"
-                   "Each line of FILE.jsonl is {\"prompt\": text, \"right\": true or false}; "
-                   "\"messages\", as in a chat request, may replace \"prompt\". --from-ledger "
-                   "makes such lines of the answers that people and shadows have judged.",
-        .json = "{lines, right, auroc, folds, layer, input, hidden, output, seconds}",
+        .summary = HELP_TEXT(
+            "Trains a probe, which estimates before the first token how likely the answer "
+            "will be right, and writes a copy of the model that contains it.\n"
+            "Each line of FILE.jsonl is {\"prompt\": text, \"right\": true or false}; "
+            "\"messages\", as in a chat request, may replace \"prompt\". --from-ledger "
+            "makes such lines of the answers that people and shadows have judged."),
+        .json = HELP_TEXT("{lines, right, auroc, folds, layer, input, hidden, output, seconds}"),
         OPTION_TABLE(options),
         .positional_max = 2,
     };
@@ -185,5 +190,5 @@ static int cmd_probe(int argc, char **argv)
     return train(&values);
 }
 
-const struct verb verb_probe = {"probe", cmd_probe,
-                                "train a probe, which predicts if an answer will be right"};
+const struct verb verb_probe = {
+    "probe", cmd_probe, HELP_TEXT("train a probe, which predicts if an answer will be right")};

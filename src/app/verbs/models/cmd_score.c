@@ -1,8 +1,10 @@
 /* tandem score: how probable the model finds given texts after a prompt. With labels it classifies:
  * the prompt is read once, nothing is generated. */
+#define HELP_OF 56
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -276,33 +278,38 @@ static int cmd_score(int argc, char **argv)
     values.label_option = (struct option_each){add_label, &values, "a text"};
     const struct option options[] = {
         OPTION_ROW_MODEL(values.model),
-        {"prompt", 'p', OPTION_TEXT, &values.prompt, "TEXT", "the prompt; default: standard input",
-         0, 0},
-        {"chat", 0, OPTION_FLAG, &values.chat, NULL, "put the prompt into the chat template", 0, 0},
+        {"prompt", 'p', OPTION_TEXT, &values.prompt, "TEXT",
+         HELP_TEXT("the prompt; default: standard input"), 0, 0},
+        {"chat", 0, OPTION_FLAG, &values.chat, NULL,
+         HELP_TEXT("put the prompt into the chat template"), 0, 0},
         {"label", 'l', OPTION_EACH, &values.label_option, "TEXT",
-         "a text that may follow; may be repeated", 0, 0},
-        {"labels", 0, OPTION_TEXT, &values.labels_file, "FILE", "file of labels, one a line", 0, 0},
+         HELP_TEXT("a text that may follow; may be repeated"), 0, 0},
+        {"labels", 0, OPTION_TEXT, &values.labels_file, "FILE",
+         HELP_TEXT("file of labels, one a line"), 0, 0},
         {"text", 0, OPTION_TEXT, &values.text, "TEXT",
-         "score the tokens of this text instead of labels", 0, 0},
+         HELP_TEXT("score the tokens of this text instead of labels"), 0, 0},
         {"normalise", 0, OPTION_FLAG, &values.normalise, NULL,
-         "use the mean over a label's tokens instead of their sum", 0, 0},
+         HELP_TEXT("use the mean over a label's tokens instead of their sum"), 0, 0},
         {"with-end", 0, OPTION_FLAG, &values.with_end, NULL,
-         "include that the answer ends after the label", 0, 0},
+         HELP_TEXT("include that the answer ends after the label"), 0, 0},
         {"no-bos", 0, OPTION_FLAG, &values.no_bos, NULL,
-         "do not add the token that begins a text (BOS)", 0, 0},
-        {"context", 0, OPTION_UINT, &values.context_tokens, "N", "size of the KV cache in tokens",
-         0, 1e7},
+         HELP_TEXT("do not add the token that begins a text (BOS)"), 0, 0},
+        {"context", 0, OPTION_UINT, &values.context_tokens, "N",
+         HELP_TEXT("size of the KV cache in tokens"), 0, 1e7},
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),
         OPTION_ROW_JSON(values.json),
     };
     const struct option_spec spec = {
         .verb = "score",
-        .summary = "Computes how probable labels, or a text, are after a prompt. With labels it "
-                   "classifies. The model generates nothing.",
-        .example = "  tandem score -p \"Great film! The review is\" -l \" good\" -l \" bad\"",
-        .json = "{best, labels: [{label, logprob, probability, tokens}], prompt_tokens, ms}, or "
-                "for --text {logprob, mean_logprob, perplexity, tokens, prompt_tokens, ms}.",
+        .summary =
+            HELP_TEXT("Computes how probable labels, or a text, are after a prompt. With labels it "
+                      "classifies. The model generates nothing."),
+        .example =
+            HELP_TEXT("  tandem score -p \"Great film! The review is\" -l \" good\" -l \" bad\""),
+        .json = HELP_TEXT(
+            "{best, labels: [{label, logprob, probability, tokens}], prompt_tokens, ms}, or "
+            "for --text {logprob, mean_logprob, perplexity, tokens, prompt_tokens, ms}."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -316,4 +323,4 @@ static int cmd_score(int argc, char **argv)
 }
 
 const struct verb verb_score = {"score", cmd_score,
-                                "compute how probable a text is after a prompt"};
+                                HELP_TEXT("compute how probable a text is after a prompt")};

@@ -1,8 +1,10 @@
 /* tandem template: chat messages as the model reads them, as text or as token ids. */
+#define HELP_OF 57
 #include "api/wire/openai_messages.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/model/chat_tools.h"
@@ -107,18 +109,19 @@ static int cmd_template(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
         {"ids", 0, OPTION_FLAG, &as_ids, NULL,
-         "print the token ids as a JSON array instead of the text", 0, 0},
+         HELP_TEXT("print the token ids as a JSON array instead of the text"), 0, 0},
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "template",
         .arguments = "< MESSAGES.json",
-        .summary = "Shows chat messages as the model reads them: rendered by the model's chat "
-                   "template, up to the start of the assistant's turn. The input is a JSON array "
-                   "of {role, content}, or an object with `messages` and `tools` as in a chat "
-                   "request.",
-        .json = "One string.",
+        .summary = HELP_TEXT(
+            "Shows chat messages as the model reads them: rendered by the model's chat "
+            "template, up to the start of the assistant's turn. The input is a JSON array "
+            "of {role, content}, or an object with `messages` and `tools` as in a chat "
+            "request."),
+        .json = HELP_TEXT("One string."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -147,4 +150,4 @@ static int cmd_template(int argc, char **argv)
 }
 
 const struct verb verb_template = {"template", cmd_template,
-                                   "show chat messages as the model reads them"};
+                                   HELP_TEXT("show chat messages as the model reads them")};

@@ -1,7 +1,9 @@
 /* tandem tokenize: a text as token ids. */
+#define HELP_OF 58
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "base/str.h"
 
 #include <stdio.h>
@@ -25,20 +27,22 @@ static int cmd_tokenize(int argc, char **argv)
     enum td_cpu cpu = TD_CPU_AUTO;
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
-        {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "the text; default: standard input", 0, 0},
+        {"prompt", 'p', OPTION_TEXT, &text, "TEXT", HELP_TEXT("the text; default: standard input"),
+         0, 0},
         {"no-bos", 0, OPTION_FLAG, &no_bos, NULL,
-         "do not add the tokens that begin and end a text (BOS, EOS)", 0, 0},
+         HELP_TEXT("do not add the tokens that begin and end a text (BOS, EOS)"), 0, 0},
         {"no-special", 0, OPTION_FLAG, &no_special, NULL,
-         "read the text of special tokens as plain text", 0, 0},
+         HELP_TEXT("read the text of special tokens as plain text"), 0, 0},
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "tokenize",
         .arguments = "< TEXT",
-        .summary = "Turns standard input, byte for byte, into token ids. A GGUF file with only a "
-                   "vocabulary is enough.",
-        .json = "One array of numbers.",
+        .summary = HELP_TEXT(
+            "Turns standard input, byte for byte, into token ids. A GGUF file with only a "
+            "vocabulary is enough."),
+        .json = HELP_TEXT("One array of numbers."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -63,4 +67,4 @@ static int cmd_tokenize(int argc, char **argv)
     return status == TD_OK ? !printed : command_fail("tokenize", &err);
 }
 
-const struct verb verb_tokenize = {"tokenize", cmd_tokenize, "turn text into token ids"};
+const struct verb verb_tokenize = {"tokenize", cmd_tokenize, HELP_TEXT("turn text into token ids")};

@@ -1,11 +1,13 @@
 /* tandem forget USER: asks the running server to erase what it holds of a user, in files and in
  * memory. Where no server runs it erases in the files. */
+#define HELP_OF 59
 #include "api/admin/forgotten.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/remote.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/setup/privacy/stored_forget.h"
 #include "app/setup/process/storage.h"
 #include "base/error.h"
@@ -118,16 +120,17 @@ static int cmd_forget(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         {"url", 'u', OPTION_TEXT, &url, "URL",
-         "the server to ask; default: the address in the configuration", 0, 0},
+         HELP_TEXT("the server to ask; default: the address in the configuration"), 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "forget",
         .arguments = "USER",
-        .summary = "Erases what is stored about a user (the `user` member of requests): texts, "
-                   "comments, consents, the name in the ledger, pseudonyms and cached prompts. "
-                   "Totals stay, and so do the hashes in the egress ledger.\n"
-                   "It asks the running server. If no server runs, it erases in the files.",
+        .summary =
+            HELP_TEXT("Erases what is stored about a user (the `user` member of requests): texts, "
+                      "comments, consents, the name in the ledger, pseudonyms and cached prompts. "
+                      "Totals stay, and so do the hashes in the egress ledger.\n"
+                      "It asks the running server. If no server runs, it erases in the files."),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -152,4 +155,5 @@ static int cmd_forget(int argc, char **argv)
     return 0;
 }
 
-const struct verb verb_forget = {"forget", cmd_forget, "erase what is stored about a user"};
+const struct verb verb_forget = {"forget", cmd_forget,
+                                 HELP_TEXT("erase what is stored about a user")};

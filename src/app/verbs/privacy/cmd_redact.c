@@ -2,10 +2,12 @@
  * for the same value, or by surrogates. It puts the values back with the vault that it kept. A
  * vault without a key holds the values in the clear: it is for files on a machine that has the text
  * anyway. */
+#define HELP_OF 60
 #include "api/evidence/findings.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/redact_surrogates.h"
 #include "app/setup/privacy/privacy_setup.h"
 #include "app/setup/privacy/vault_bytes.h"
@@ -469,35 +471,43 @@ static int cmd_redact(int argc, char **argv)
     const char *class_name = "sensitive";
     struct redaction r = {.lowest = TD_CLASS_SENSITIVE};
     const struct option options[] = {
-        {"prompt", 'p', OPTION_TEXT, &r.text, "TEXT", "the text; default: FILE or standard input",
-         0, 0},
+        {"prompt", 'p', OPTION_TEXT, &r.text, "TEXT",
+         HELP_TEXT("the text; default: FILE or standard input"), 0, 0},
         {"surrogates", 0, OPTION_FLAG, &r.surrogates, NULL,
-         "replace by other values of the same kind and shape instead of placeholders", 0, 0},
+         HELP_TEXT("replace by other values of the same kind and shape instead of placeholders"), 0,
+         0},
         {"vault", 0, OPTION_TEXT, &r.vault_path, "FILE",
-         "file that keeps the values (mode 0600); an existing one is continued", 0, 0},
+         HELP_TEXT("file that keeps the values (mode 0600); an existing one is continued"), 0, 0},
         {"vault-key-file", 0, OPTION_TEXT, &r.key_file, "FILE",
-         "file with the key that encrypts the vault (AES-256-GCM): 64 hexadecimal digits", 0, 0},
-        {"vault-key-env", 0, OPTION_TEXT, &r.key_env, "NAME", "environment variable with that key",
+         HELP_TEXT(
+             "file with the key that encrypts the vault (AES-256-GCM): 64 hexadecimal digits"),
          0, 0},
-        {"restore", 0, OPTION_FLAG, &r.restoring, NULL, "put the values of the vault back", 0, 0},
+        {"vault-key-env", 0, OPTION_TEXT, &r.key_env, "NAME",
+         HELP_TEXT("environment variable with that key"), 0, 0},
+        {"restore", 0, OPTION_FLAG, &r.restoring, NULL,
+         HELP_TEXT("put the values of the vault back"), 0, 0},
         {"strict", 0, OPTION_FLAG, &r.strict, NULL,
-         "find more, with more false findings: likely names everywhere, and numbers of unknown "
-         "kinds",
+         HELP_TEXT(
+             "find more, with more false findings: likely names everywhere, and numbers of unknown "
+             "kinds"),
          0, 0},
         {"class", 0, OPTION_TEXT, &class_name, "CLASS",
-         "lowest class to replace: public, sensitive (default), contractual or restricted", 0, 0},
+         HELP_TEXT(
+             "lowest class to replace: public, sensitive (default), contractual or restricted"),
+         0, 0},
         OPTION_ROW_CONFIG(r.config_path),
         OPTION_ROW_JSON(r.json),
     };
     const struct option_spec spec = {
         .verb = "redact",
         .arguments = "[FILE]",
-        .summary = "Replaces private data in a text by placeholders like <EMAIL_ADDRESS_1>. The "
-                   "same value always gets the same placeholder.\n"
-                   "With --vault FILE the values are kept in that file, and --restore --vault "
-                   "FILE puts them back.",
-        .example = "  tandem redact --vault v.json letter.txt > safe.txt\n"
-                   "  tandem redact --restore --vault v.json answer.txt",
+        .summary =
+            HELP_TEXT("Replaces private data in a text by placeholders like <EMAIL_ADDRESS_1>. The "
+                      "same value always gets the same placeholder.\n"
+                      "With --vault FILE the values are kept in that file, and --restore --vault "
+                      "FILE puts them back."),
+        .example = HELP_TEXT("  tandem redact --vault v.json letter.txt > safe.txt\n"
+                             "  tandem redact --restore --vault v.json answer.txt"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -506,5 +516,5 @@ static int cmd_redact(int argc, char **argv)
     return wrong ? wrong : run_and_print(&r);
 }
 
-const struct verb verb_redact = {"redact", cmd_redact,
-                                 "replace private data in a text, and put it back later"};
+const struct verb verb_redact = {
+    "redact", cmd_redact, HELP_TEXT("replace private data in a text, and put it back later")};

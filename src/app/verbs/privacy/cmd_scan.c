@@ -1,9 +1,11 @@
 /* tandem scan: what is private in a text, in each line of a JSON Lines file, or in many files. */
+#define HELP_OF 61
 #include "api/evidence/findings.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/text_decode.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/setup/privacy/privacy_setup.h"
 #include "app/verbs/privacy/scan_files.h"
 #include "base/error.h"
@@ -157,13 +159,16 @@ static int cmd_scan(int argc, char **argv)
     size_t positional_count = 0;
     bool json = false, jsonl = false, strict = false;
     const struct option options[] = {
-        {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "the text; default: FILE or standard input", 0,
-         0},
+        {"prompt", 'p', OPTION_TEXT, &text, "TEXT",
+         HELP_TEXT("the text; default: FILE or standard input"), 0, 0},
         {"jsonl", 0, OPTION_FLAG, &jsonl, NULL,
-         "read {\"text\": ...} on each line of standard input, and print a result a line", 0, 0},
+         HELP_TEXT(
+             "read {\"text\": ...} on each line of standard input, and print a result a line"),
+         0, 0},
         {"strict", 0, OPTION_FLAG, &strict, NULL,
-         "find more, with more false findings: likely names everywhere, and numbers of unknown "
-         "kinds",
+         HELP_TEXT(
+             "find more, with more false findings: likely names everywhere, and numbers of unknown "
+             "kinds"),
          0, 0},
         OPTION_ROW_CONFIG(config_path),
         OPTION_ROW_JSON(json),
@@ -171,16 +176,17 @@ static int cmd_scan(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "scan",
         .arguments = "[FILE|FOLDER]...",
-        .summary = "Finds private data in a text: the class of the text, and each finding with "
-                   "its type, score and position. Without FILE it reads standard input.\n"
-                   "Of a folder, or of several files, it prints a summary by file; of JSON and CSV "
-                   "by key and column. The exit code is then 3 where something is above public, "
-                   "and 1 where a file could not be read.\n"
-                   "With --jsonl a line that cannot be read gives {\"line\", \"error\"}; the "
-                   "other lines are still scanned, and the exit code is 1.",
-        .example = "  tandem scan -p \"My card is 4111 1111 1111 1111\"\n"
-                   "  tandem scan letters/ notes.txt",
-        .json = "start and end count bytes; char_start and char_end count characters.",
+        .summary = HELP_TEXT(
+            "Finds private data in a text: the class of the text, and each finding with "
+            "its type, score and position. Without FILE it reads standard input.\n"
+            "Of a folder, or of several files, it prints a summary by file; of JSON and CSV "
+            "by key and column. The exit code is then 3 where something is above public, "
+            "and 1 where a file could not be read.\n"
+            "With --jsonl a line that cannot be read gives {\"line\", \"error\"}; the "
+            "other lines are still scanned, and the exit code is 1."),
+        .example = HELP_TEXT("  tandem scan -p \"My card is 4111 1111 1111 1111\"\n"
+                             "  tandem scan letters/ notes.txt"),
+        .json = HELP_TEXT("start and end count bytes; char_start and char_end count characters."),
         OPTION_TABLE(options),
         .positional_max = SCAN_PATHS_MAX,
     };
@@ -206,4 +212,4 @@ static int cmd_scan(int argc, char **argv)
     return code;
 }
 
-const struct verb verb_scan = {"scan", cmd_scan, "find private data in a text"};
+const struct verb verb_scan = {"scan", cmd_scan, HELP_TEXT("find private data in a text")};

@@ -1,10 +1,12 @@
 /* tandem review: tickets for people, as the review API has them (api/review/review_desk.h). It asks
  * the server; where none runs, it works on the queue in the state folder, as the operator. */
+#define HELP_OF 62
 #include "api/review/review_desk.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/remote.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/setup/files/queue_file.h"
 #include "base/buf.h"
 #include "base/error.h"
@@ -208,13 +210,14 @@ static int cmd_list(int argc, char **argv)
     struct wish wish = {.verb = "list", .limit = 100};
     const struct option options[] = {
         COMMON_ROWS(wish),
-        {"all", 'a', OPTION_FLAG, &wish.all, NULL, "also tickets that have ended", 0, 0},
-        {"limit", 'n', OPTION_UINT, &wish.limit, "N", "how many; default 100", 1, 1000},
+        {"all", 'a', OPTION_FLAG, &wish.all, NULL, HELP_TEXT("also tickets that have ended"), 0, 0},
+        {"limit", 'n', OPTION_UINT, &wish.limit, "N", HELP_TEXT("how many; default 100"), 1, 1000},
     };
-    const struct option_spec spec = {.verb = "review list",
-                                     .summary = "Prints the tickets that wait, oldest first.",
-                                     .json = "what GET /tandem/v1/review/tickets answers",
-                                     OPTION_TABLE(options)};
+    const struct option_spec spec = {
+        .verb = "review list",
+        .summary = HELP_TEXT("Prints the tickets that wait, oldest first."),
+        .json = HELP_TEXT("what GET /tandem/v1/review/tickets answers"),
+        OPTION_TABLE(options)};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     return run(&wish, spec.verb);
 }
@@ -227,9 +230,10 @@ static int cmd_show(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "review show",
         .arguments = "TICKET",
-        .summary = "Prints a ticket: the question, the candidate answers, and who looked at it. "
-                   "The look is noted.",
-        .json = "what GET /tandem/v1/review/tickets/TICKET answers",
+        .summary =
+            HELP_TEXT("Prints a ticket: the question, the candidate answers, and who looked at it. "
+                      "The look is noted."),
+        .json = HELP_TEXT("what GET /tandem/v1/review/tickets/TICKET answers"),
         OPTION_TABLE(options),
         .positional_max = 1};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &wish.id, &count);
@@ -292,16 +296,18 @@ static int cmd_step(int argc, char **argv, const struct step *step)
     snprintf(name, sizeof name, "review %s", step->verb);
     const struct option options[] = {
         COMMON_ROWS(wish),
-        {"as", 0, OPTION_TEXT, &person, "NAME", "who works here, where several share a key", 0, 0},
-        {"candidate", 'n', OPTION_UINT, &candidate, "N", "a candidate's number, from 0", 0, 100},
+        {"as", 0, OPTION_TEXT, &person, "NAME",
+         HELP_TEXT("who works here, where several share a key"), 0, 0},
+        {"candidate", 'n', OPTION_UINT, &candidate, "N", HELP_TEXT("a candidate's number, from 0"),
+         0, 100},
     };
-    const struct option_spec spec = {.verb = name,
-                                     .arguments = step->arguments,
-                                     .summary = step->summary,
-                                     .json =
-                                         "the ticket as in GET /tandem/v1/review/tickets/TICKET",
-                                     OPTION_TABLE(options),
-                                     .positional_max = step->most};
+    const struct option_spec spec = {
+        .verb = name,
+        .arguments = step->arguments,
+        .summary = step->summary,
+        .json = HELP_TEXT("the ticket as in GET /tandem/v1/review/tickets/TICKET"),
+        OPTION_TABLE(options),
+        .positional_max = step->most};
     int code = 2;
     switch (options_parse(&spec, argc, argv, arguments, &count)) {
     case OPTIONS_HELP:
@@ -338,13 +344,17 @@ STEP(cmd_answer, 2)
 STEP(cmd_edit, 3)
 STEP(cmd_reject, 4)
 
-static const struct verb list_verb = {"list", cmd_list, "the tickets that wait"},
-                         show_verb = {"show", cmd_show, "one ticket with its question"},
-                         take_verb = {"take", cmd_take, "take a ticket to answer it"},
-                         release_verb = {"release", cmd_release, "give a taken ticket back"},
-                         answer_verb = {"answer", cmd_answer, "answer it, or accept a candidate"},
-                         edit_verb = {"edit", cmd_edit, "answer with a candidate that was changed"},
-                         reject_verb = {"reject", cmd_reject, "end it: no answer is right"};
+static const struct verb list_verb = {"list", cmd_list, HELP_TEXT("the tickets that wait")},
+                         show_verb = {"show", cmd_show, HELP_TEXT("one ticket with its question")},
+                         take_verb = {"take", cmd_take, HELP_TEXT("take a ticket to answer it")},
+                         release_verb = {"release", cmd_release,
+                                         HELP_TEXT("give a taken ticket back")},
+                         answer_verb = {"answer", cmd_answer,
+                                        HELP_TEXT("answer it, or accept a candidate")},
+                         edit_verb = {"edit", cmd_edit,
+                                      HELP_TEXT("answer with a candidate that was changed")},
+                         reject_verb = {"reject", cmd_reject,
+                                        HELP_TEXT("end it: no answer is right")};
 
 static const struct verb *const verbs[] = {&list_verb,   &show_verb, &take_verb,   &release_verb,
                                            &answer_verb, &edit_verb, &reject_verb, NULL};
@@ -353,9 +363,10 @@ static int cmd_review(int argc, char **argv)
 {
     return verb_run(
         "review",
-        "Works on tickets: questions that a route leaves to people (docs/review.md). It "
-        "asks the server, with the key in TANDEM_API_KEY.",
+        HELP_TEXT("Works on tickets: questions that a route leaves to people (docs/review.md). It "
+                  "asks the server, with the key in TANDEM_API_KEY."),
         verbs, argc, argv);
 }
 
-const struct verb verb_review = {"review", cmd_review, "answer questions that wait for people"};
+const struct verb verb_review = {"review", cmd_review,
+                                 HELP_TEXT("answer questions that wait for people")};

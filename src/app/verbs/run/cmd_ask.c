@@ -1,10 +1,12 @@
 /* tandem ask: one question for scripts and pipes. Only the answer is on standard output. Standard
  * input is part of the question where it is no terminal: `git diff | tandem ask "commit message"`.
  */
+#define HELP_OF 63
 #include "app/chat/chat.h"
 #include "app/chat/chat_options.h"
 #include "app/cli/command.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/terminal/signals.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -106,15 +108,17 @@ static int cmd_ask(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "ask",
         .arguments = "[QUESTION]",
-        .summary = "Prints the answer to one question, and nothing else. What comes through a "
-                   "pipe or from a file is part of the question, below it. On a terminal, a line "
-                   "on standard error says who answered and what left. Exit status: 0 answered, 1 "
-                   "not answered, 2 used wrongly (also: no text on standard input), 130 stopped "
-                   "with Ctrl-C.",
-        .example = "  tandem ask \"What is 12 percent of 80?\"\n"
-                   "  git diff | tandem ask \"Write a commit message\"",
-        .json = "{\"text\", \"total_ms\", \"tandem\"}; \"tandem\" is the object of the API. When "
-                "nothing answered: {\"ok\": false, \"error\"}.",
+        .summary = HELP_TEXT(
+            "Prints the answer to one question, and nothing else. What comes through a "
+            "pipe or from a file is part of the question, below it. On a terminal, a line "
+            "on standard error says who answered and what left. Exit status: 0 answered, 1 "
+            "not answered, 2 used wrongly (also: no text on standard input), 130 stopped "
+            "with Ctrl-C."),
+        .example = HELP_TEXT("  tandem ask \"What is 12 percent of 80?\"\n"
+                             "  git diff | tandem ask \"Write a commit message\""),
+        .json = HELP_TEXT(
+            "{\"text\", \"total_ms\", \"tandem\"}; \"tandem\" is the object of the API. When "
+            "nothing answered: {\"ok\": false, \"error\"}."),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -138,4 +142,5 @@ static int cmd_ask(int argc, char **argv)
     return code;
 }
 
-const struct verb verb_ask = {"ask", cmd_ask, "print the answer to one question, for pipes"};
+const struct verb verb_ask = {"ask", cmd_ask,
+                              HELP_TEXT("print the answer to one question, for pipes")};

@@ -1,11 +1,13 @@
 /* tandem chat: a conversation in the terminal, or line by line from a pipe. What it does is in
  * app/chat/. */
+#define HELP_OF 64
 #include "app/chat/chat.h"
 #include "app/chat/chat_loop.h"
 #include "app/chat/chat_options.h"
 #include "app/cli/command.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "base/str.h"
 
 /* The folder of the history, or NULL. Beside a server's URL there is no runtime that has read the
@@ -46,13 +48,15 @@ static int cmd_chat(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "chat",
         .arguments = "[TEXT]",
-        .summary = "A conversation. Questions are routed as the server routes them; after each "
-                   "answer a line says who gave it, and what it cost and sent elsewhere. In the "
-                   "terminal /help lists the commands. Without a terminal every line of the input "
-                   "is a question. With TEXT only that is asked.",
-        .example = "  tandem chat\n  tandem chat \"Set a timer for ten minutes\"",
-        .json = "{\"text\", \"total_ms\", \"tandem\"} for each answer, in a line. \"tandem\" is "
-                "the object of the API.",
+        .summary = HELP_TEXT(
+            "A conversation. Questions are routed as the server routes them; after each "
+            "answer a line says who gave it, and what it cost and sent elsewhere. In the "
+            "terminal /help lists the commands. Without a terminal every line of the input "
+            "is a question. With TEXT only that is asked."),
+        .example = HELP_TEXT("  tandem chat\n  tandem chat \"Set a timer for ten minutes\""),
+        .json = HELP_TEXT(
+            "{\"text\", \"total_ms\", \"tandem\"} for each answer, in a line. \"tandem\" is "
+            "the object of the API."),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -62,4 +66,4 @@ static int cmd_chat(int argc, char **argv)
     return code ? code : open_and_talk(&chat, &given, text[0]);
 }
 
-const struct verb verb_chat = {"chat", cmd_chat, "talk to the models in the terminal"};
+const struct verb verb_chat = {"chat", cmd_chat, HELP_TEXT("talk to the models in the terminal")};

@@ -1,11 +1,13 @@
 /* The confined worker (tier/local/sandbox.h): not for people, and not in the list of verbs. The
  * rights go before anything is read that somebody else wrote: first all but opening files, then,
  * once the models lie open, that too. */
+#define HELP_OF 66
 #include "api/wire/openai_format.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/setup/process/runtime.h"
 #include "app/setup/process/snapshot.h"
 #include "base/clock.h"
@@ -347,8 +349,9 @@ static int cmd_confined(int argc, char **argv)
     };
     const struct option_spec spec = {
         .verb = "confined",
-        .summary = "Answers for a server what must not leave the device. The server starts it; it "
-                   "is not for people.",
+        .summary = HELP_TEXT(
+            "Answers for a server what must not leave the device. The server starts it; it "
+            "is not for people."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -365,5 +368,5 @@ static int cmd_confined(int argc, char **argv)
     _exit(0);
 }
 
-const struct verb verb_confined = {"confined", cmd_confined,
-                                   "answer for a server what must not leave; started by it"};
+const struct verb verb_confined = {
+    "confined", cmd_confined, HELP_TEXT("answer for a server what must not leave; started by it")};

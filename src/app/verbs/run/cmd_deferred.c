@@ -1,10 +1,12 @@
 /* tandem deferred: questions that wait for a connection, and their answers, as a running server has
  * them. */
+#define HELP_OF 67
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/remote.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -101,14 +103,15 @@ static int cmd_deferred_list(int argc, char **argv)
     const struct option options[] = {
         ROWS(command),
         {"status", 0, OPTION_TEXT, &status_name, "STATUS",
-         "only those: waiting, running, answered, failed, expired or cancelled", 0, 0},
-        {"after", 0, OPTION_TEXT, &after, "ID", "those that come after this one", 0, 0},
+         HELP_TEXT("only those: waiting, running, answered, failed, expired or cancelled"), 0, 0},
+        {"after", 0, OPTION_TEXT, &after, "ID", HELP_TEXT("those that come after this one"), 0, 0},
     };
     const struct option_spec spec = {
         .verb = "deferred list",
-        .summary = "Prints the newest hundred questions that wait for a connection, or have been "
-                   "answered since.",
-        .json = "what GET /tandem/v1/deferred answers",
+        .summary = HELP_TEXT(
+            "Prints the newest hundred questions that wait for a connection, or have been "
+            "answered since."),
+        .json = HELP_TEXT("what GET /tandem/v1/deferred answers"),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -170,8 +173,9 @@ static int cmd_deferred_show(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "deferred show",
         .arguments = "ID",
-        .summary = "Prints one deferred question: how it stands, and its answer once there is one.",
-        .json = "what GET /tandem/v1/deferred/ID answers",
+        .summary = HELP_TEXT(
+            "Prints one deferred question: how it stands, and its answer once there is one."),
+        .json = HELP_TEXT("what GET /tandem/v1/deferred/ID answers"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -185,30 +189,33 @@ static int cmd_deferred_cancel(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "deferred cancel",
         .arguments = "ID",
-        .summary = "Cancels a question that waits or is being asked. One that has ended is removed "
-                   "with its answer.",
-        .json = "what DELETE /tandem/v1/deferred/ID answers",
+        .summary = HELP_TEXT(
+            "Cancels a question that waits or is being asked. One that has ended is removed "
+            "with its answer."),
+        .json = HELP_TEXT("what DELETE /tandem/v1/deferred/ID answers"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
     return run_one(argc, argv, &spec, "DELETE", &command);
 }
 
-static const struct verb verb_deferred_list = {"list", cmd_deferred_list, "show what waits"};
+static const struct verb verb_deferred_list = {"list", cmd_deferred_list,
+                                               HELP_TEXT("show what waits")};
 static const struct verb verb_deferred_show = {"show", cmd_deferred_show,
-                                               "show one question and its answer"};
-static const struct verb verb_deferred_cancel = {"cancel", cmd_deferred_cancel,
-                                                 "cancel a question, or remove its answer"};
+                                               HELP_TEXT("show one question and its answer")};
+static const struct verb verb_deferred_cancel = {
+    "cancel", cmd_deferred_cancel, HELP_TEXT("cancel a question, or remove its answer")};
 
 static int cmd_deferred(int argc, char **argv)
 {
     static const struct verb *const verbs[] = {&verb_deferred_list, &verb_deferred_show,
                                                &verb_deferred_cancel, NULL};
-    return verb_run("deferred",
-                    "Questions that wait for a connection instead of getting a poor answer, and "
-                    "their answers. A running server has them.",
-                    verbs, argc, argv);
+    return verb_run(
+        "deferred",
+        HELP_TEXT("Questions that wait for a connection instead of getting a poor answer, and "
+                  "their answers. A running server has them."),
+        verbs, argc, argv);
 }
 
-const struct verb verb_deferred = {"deferred", cmd_deferred,
-                                   "questions that wait for a connection, and their answers"};
+const struct verb verb_deferred = {
+    "deferred", cmd_deferred, HELP_TEXT("questions that wait for a connection, and their answers")};

@@ -1,10 +1,12 @@
 /* tandem doctor: each thing that must work is tried, and what does not is said with what to do. A
  * check is one function of the doctor_*.c files; the table is their order. */
+#define HELP_OF 68
 #include "app/cli/command.h"
 #include "app/cli/help.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/mistakes.h"
+#include "app/config/packed_help.h"
 #include "app/verbs/run/doctor.h"
 #include "base/json.h"
 #include "ledger/egress_log.h"
@@ -101,15 +103,17 @@ static int cmd_doctor(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         OPTION_ROW_MODEL(doctor.model_path),
-        {"offline", 0, OPTION_FLAG, &doctor.offline, NULL, "do not contact the other tiers", 0, 0},
+        {"offline", 0, OPTION_FLAG, &doctor.offline, NULL,
+         HELP_TEXT("do not contact the other tiers"), 0, 0},
         OPTION_ROW_CPU(doctor.cpu),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "doctor",
-        .summary = "Checks the configuration, CPU, model, state folder, ledger, port and the "
-                   "other tiers, and says what to do. The exit code is 1 when something must be "
-                   "fixed.",
+        .summary =
+            HELP_TEXT("Checks the configuration, CPU, model, state folder, ledger, port and the "
+                      "other tiers, and says what to do. The exit code is 1 when something must be "
+                      "fixed."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -124,4 +128,5 @@ static int cmd_doctor(int argc, char **argv)
     return code;
 }
 
-const struct verb verb_doctor = {"doctor", cmd_doctor, "check the installation and say what to do"};
+const struct verb verb_doctor = {"doctor", cmd_doctor,
+                                 HELP_TEXT("check the installation and say what to do")};

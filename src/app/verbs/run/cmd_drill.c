@@ -1,11 +1,13 @@
 /* tandem drill: lets a running server rehearse what docs/failures.md says of each fault and each
  * class of data, and says which of them hold. */
+#define HELP_OF 69
 #include "api/drill/drill.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/remote.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -149,19 +151,23 @@ static int cmd_drill(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         {"url", 'u', OPTION_TEXT, &url, "URL",
-         "the server to ask; default: the address in the configuration", 0, 0},
-        {"fault", 0, OPTION_TEXT, &fault, "NAME", "only this one, such as http_429", 0, 0},
-        {"model", 'm', OPTION_TEXT, &run.model, "ROUTE", "the route to drill; default: auto", 0, 0},
+         HELP_TEXT("the server to ask; default: the address in the configuration"), 0, 0},
+        {"fault", 0, OPTION_TEXT, &fault, "NAME", HELP_TEXT("only this one, such as http_429"), 0,
+         0},
+        {"model", 'm', OPTION_TEXT, &run.model, "ROUTE",
+         HELP_TEXT("the route to drill; default: auto"), 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "drill",
-        .summary = "Lets a running server rehearse what happens when something fails, for each "
-                   "fault and each class of data, and prints whether it holds. Each cell is an "
-                   "exchange with stand-ins for its tiers: nothing is sent, nothing is recorded, "
-                   "and no other request notices. Where keys are needed, it takes an operator's "
-                   "in TANDEM_API_KEY. The exit code is 1 when a cell fails.",
-        .json = "{\"passed\", \"failed\", \"cells\": what POST /tandem/v1/drill answers}",
+        .summary = HELP_TEXT(
+            "Lets a running server rehearse what happens when something fails, for each "
+            "fault and each class of data, and prints whether it holds. Each cell is an "
+            "exchange with stand-ins for its tiers: nothing is sent, nothing is recorded, "
+            "and no other request notices. Where keys are needed, it takes an operator's "
+            "in TANDEM_API_KEY. The exit code is 1 when a cell fails."),
+        .json =
+            HELP_TEXT("{\"passed\", \"failed\", \"cells\": what POST /tandem/v1/drill answers}"),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -186,4 +192,5 @@ static int cmd_drill(int argc, char **argv)
     return finish(&run, json);
 }
 
-const struct verb verb_drill = {"drill", cmd_drill, "rehearse what happens when something fails"};
+const struct verb verb_drill = {"drill", cmd_drill,
+                                HELP_TEXT("rehearse what happens when something fails")};

@@ -1,9 +1,11 @@
 /* tandem init: five questions become a configuration with comments. What a user does not say keeps
  * its default, so the file stays short enough to be read. */
+#define HELP_OF 70
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/terminal/line_reader.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -310,24 +312,26 @@ static int cmd_init(int argc, char **argv)
     size_t count = 0;
     const struct option options[] = {
         {"model", 'm', OPTION_TEXT, &answers.model, "MODEL",
-         "local model; default: the built-in one", 0, 0},
+         HELP_TEXT("local model; default: the built-in one"), 0, 0},
         {"cloud", 0, OPTION_TEXT, &answers.cloud, "KIND",
-         "where harder questions go, or none; default: the kind whose key is set", 0, 0},
-        {"base-url", 0, OPTION_TEXT, &answers.base_url, "URL", "its address", 0, 0},
+         HELP_TEXT("where harder questions go, or none; default: the kind whose key is set"), 0, 0},
+        {"base-url", 0, OPTION_TEXT, &answers.base_url, "URL", HELP_TEXT("its address"), 0, 0},
         {"risk", 0, OPTION_TEXT, &answers.risk, "SHARE",
-         "of all answers, how many may be local and wrong; default 5%", 0, 0},
+         HELP_TEXT("of all answers, how many may be local and wrong; default 5%"), 0, 0},
         {"usd-per-day", 0, OPTION_TEXT, &answers.usd_per_day, "USD",
-         "what clouds may cost, or none; default 5", 0, 0},
-        {"network", 0, OPTION_FLAG, &network, NULL, "other machines may connect, with keys", 0, 0},
-        {"yes", 'y', OPTION_FLAG, &yes, NULL, "ask nothing", 0, 0},
+         HELP_TEXT("what clouds may cost, or none; default 5"), 0, 0},
+        {"network", 0, OPTION_FLAG, &network, NULL,
+         HELP_TEXT("other machines may connect, with keys"), 0, 0},
+        {"yes", 'y', OPTION_FLAG, &yes, NULL, HELP_TEXT("ask nothing"), 0, 0},
     };
     const struct option_spec spec = {
         .verb = "init",
         .arguments = "[FILE]",
-        .summary = "Asks five questions and writes a configuration with comments, by default "
-                   "tandem.yaml. A file that exists is left as it is. Nothing is asked with --yes, "
-                   "or when the input is not a terminal.",
-        .example = "  tandem init --cloud anthropic --usd-per-day 2 --yes",
+        .summary = HELP_TEXT(
+            "Asks five questions and writes a configuration with comments, by default "
+            "tandem.yaml. A file that exists is left as it is. Nothing is asked with --yes, "
+            "or when the input is not a terminal."),
+        .example = HELP_TEXT("  tandem init --cloud anthropic --usd-per-day 2 --yes"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -360,4 +364,5 @@ static int cmd_init(int argc, char **argv)
     return 0;
 }
 
-const struct verb verb_init = {"init", cmd_init, "write a configuration by asking five questions"};
+const struct verb verb_init = {"init", cmd_init,
+                               HELP_TEXT("write a configuration by asking five questions")};

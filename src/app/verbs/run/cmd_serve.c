@@ -3,6 +3,7 @@
  *   SIGHUP            read the configuration again; a broken one changes nothing
  *   SIGTERM, SIGINT   stop accepting, finish what runs (shutdown_timeout_ms), commit the ledger
  *   the same again    stop at once */
+#define HELP_OF 71
 #include "api/admin/ledger_desk.h"
 #include "api/deferral/deferral.h"
 #include "api/files/batch_runner.h"
@@ -19,6 +20,7 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config_listen.h"
+#include "app/config/packed_help.h"
 #include "app/setup/files/file_setup.h"
 #include "app/setup/files/key_file.h"
 #include "app/setup/files/state_file.h"
@@ -553,23 +555,26 @@ static int cmd_serve(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(values.config_path),
         {"listen", 'l', OPTION_EACH, &listen_option, "HOST:PORT",
-         "address to listen on, or unix:/PATH, or several with commas; default 127.0.0.1:8080", 0,
-         0},
-        {"port", 'p', OPTION_UINT, &port, "N", "the same as --listen 127.0.0.1:N", 1, 65535},
+         HELP_TEXT(
+             "address to listen on, or unix:/PATH, or several with commas; default 127.0.0.1:8080"),
+         0, 0},
+        {"port", 'p', OPTION_UINT, &port, "N", HELP_TEXT("the same as --listen 127.0.0.1:N"), 1,
+         65535},
         OPTION_ROW_MODEL(values.model),
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),
-        {"json", 0, OPTION_FLAG, &json, NULL, "print the line that says it is ready as JSON", 0, 0},
+        {"json", 0, OPTION_FLAG, &json, NULL,
+         HELP_TEXT("print the line that says it is ready as JSON"), 0, 0},
     };
     const struct option_spec spec = {
         .verb = "serve",
-        .summary =
+        .summary = HELP_TEXT(
             "Serves the OpenAI-compatible endpoint until SIGTERM or Ctrl-C. SIGHUP makes "
             "it read the configuration again.\n"
             "Without a configuration it serves the embedded model on 127.0.0.1:8080, and "
             "uses the clouds of OpenAI and Anthropic when OPENAI_API_KEY or ANTHROPIC_API_KEY "
-            "is set.",
-        .example = "  tandem serve --config examples/edge-first.yaml",
+            "is set."),
+        .example = HELP_TEXT("  tandem serve --config examples/edge-first.yaml"),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -621,4 +626,5 @@ static int cmd_serve(int argc, char **argv)
     return status == TD_OK ? 0 : config_fail("serve", values.config_path, &err);
 }
 
-const struct verb verb_serve = {"serve", cmd_serve, "serve an OpenAI-compatible endpoint"};
+const struct verb verb_serve = {"serve", cmd_serve,
+                                HELP_TEXT("serve an OpenAI-compatible endpoint")};

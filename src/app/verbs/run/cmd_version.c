@@ -1,7 +1,9 @@
 /* tandem version: the version, and which kernels this CPU gets. */
+#define HELP_OF 72
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "base/json.h"
 #include "kernels/kernels.h"
 
@@ -14,7 +16,7 @@ static int cmd_version(int argc, char **argv)
     const struct option options[] = {OPTION_ROW_CPU(cpu), OPTION_ROW_JSON(json)};
     const struct option_spec spec = {
         .verb = "version",
-        .summary = "Prints the version, and which kernels this CPU uses.",
+        .summary = HELP_TEXT("Prints the version, and which kernels this CPU uses."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -32,4 +34,4 @@ static int cmd_version(int argc, char **argv)
     return command_print_json(object) ? 0 : 1;
 }
 
-const struct verb verb_version = {"version", cmd_version, "print the version"};
+const struct verb verb_version = {"version", cmd_version, HELP_TEXT("print the version")};

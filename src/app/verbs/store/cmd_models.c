@@ -1,9 +1,11 @@
 /* tandem models: without a verb the local model and the tiers; the verbs have files of their
  * own. */
+#define HELP_OF 73
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/setup/credentials/server_secrets.h"
 #include "app/setup/model/model_file.h"
 #include "base/json.h"
@@ -150,24 +152,25 @@ static int cmd_models(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "models",
         .arguments = "[VERB]",
-        .summary = "Prints the local model and the tiers of the configuration. The verbs work with "
-                   "downloaded models.\n"
-                   "\n"
-                   "  recommend      show models that fit this machine\n"
-                   "  search WORDS   look for models, here and at the hub\n"
-                   "  pull SOURCE    download a model\n"
-                   "  list           list the downloaded models\n"
-                   "  info [MODEL]   show what a model contains and how much memory it needs\n"
-                   "  default NAME   make it the one that answers where none is named\n"
-                   "  rm NAME        remove a downloaded model\n"
-                   "  ps             list the models that a running server has in memory\n"
-                   "  build RECIPE   make a model by a recipe\n"
-                   "  mistakes       collect answers that were wrong, and ask a model again\n"
-                   "  verify MODEL   check a model against its signed manifest\n"
-                   "  versions       list the versions of models that answered\n"
-                   "  prices         show what the tiers' models cost and can, and check it\n"
-                   "\n"
-                   "'tandem models VERB --help' explains a verb.",
+        .summary = HELP_TEXT(
+            "Prints the local model and the tiers of the configuration. The verbs work with "
+            "downloaded models.\n"
+            "\n"
+            "  recommend      show models that fit this machine\n"
+            "  search WORDS   look for models, here and at the hub\n"
+            "  pull SOURCE    download a model\n"
+            "  list           list the downloaded models\n"
+            "  info [MODEL]   show what a model contains and how much memory it needs\n"
+            "  default NAME   make it the one that answers where none is named\n"
+            "  rm NAME        remove a downloaded model\n"
+            "  ps             list the models that a running server has in memory\n"
+            "  build RECIPE   make a model by a recipe\n"
+            "  mistakes       collect answers that were wrong, and ask a model again\n"
+            "  verify MODEL   check a model against its signed manifest\n"
+            "  versions       list the versions of models that answered\n"
+            "  prices         show what the tiers' models cost and can, and check it\n"
+            "\n"
+            "'tandem models VERB --help' explains a verb."),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -177,4 +180,4 @@ static int cmd_models(int argc, char **argv)
 }
 
 const struct verb verb_models = {"models", cmd_models,
-                                 "download, list, describe and remove models"};
+                                 HELP_TEXT("download, list, describe and remove models")};

@@ -1,8 +1,10 @@
 /* tandem models default: which downloaded model answers where none is named. */
+#define HELP_OF 74
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/setup/model/model_default.h"
 
 #include <stdio.h>
@@ -16,10 +18,11 @@ static int cmd_models_default(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "models default",
         .arguments = "[NAME]",
-        .summary = "Makes a downloaded model the one that chat, ask and serve use where -m, "
-                   "engine.model and TANDEM_MODEL name none; 'none' goes back to the built-in "
-                   "model. Without NAME it says which one it is. A running server takes it with "
-                   "its next start.",
+        .summary =
+            HELP_TEXT("Makes a downloaded model the one that chat, ask and serve use where -m, "
+                      "engine.model and TANDEM_MODEL name none; 'none' goes back to the built-in "
+                      "model. Without NAME it says which one it is. A running server takes it with "
+                      "its next start."),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -38,4 +41,4 @@ static int cmd_models_default(int argc, char **argv)
 }
 
 const struct verb verb_models_default = {"default", cmd_models_default,
-                                         "say which model answers where none is named"};
+                                         HELP_TEXT("say which model answers where none is named")};

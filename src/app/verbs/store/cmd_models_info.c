@@ -1,8 +1,10 @@
 /* tandem models info: what stands in a GGUF file, and what running it takes. */
+#define HELP_OF 75
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/setup/model/adapter_file.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_manifest.h"
@@ -337,9 +339,10 @@ static int cmd_models_info(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "models info",
         .arguments = "[MODEL]",
-        .summary = "Shows what a model contains: architecture, tensor types and metadata. It also "
-                   "shows how much memory the model needs, with a KV cache in F16 and in Q8_0. "
-                   "MODEL is a file or a downloaded model; without it the embedded model is shown.",
+        .summary = HELP_TEXT(
+            "Shows what a model contains: architecture, tensor types and metadata. It also "
+            "shows how much memory the model needs, with a KV cache in F16 and in Q8_0. "
+            "MODEL is a file or a downloaded model; without it the embedded model is shown."),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -372,5 +375,5 @@ static int cmd_models_info(int argc, char **argv)
     return status == TD_OK ? !printed : command_fail("models info", &err);
 }
 
-const struct verb verb_models_info = {"info", cmd_models_info,
-                                      "show what a model contains and how much memory it needs"};
+const struct verb verb_models_info = {
+    "info", cmd_models_info, HELP_TEXT("show what a model contains and how much memory it needs")};

@@ -1,9 +1,11 @@
 /* tandem models list: the folder of downloaded models, each opened to say whether it can be
  * used. */
+#define HELP_OF 76
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/setup/model/adapter_file.h"
 #include "app/setup/model/model_age.h"
 #include "app/setup/model/model_store.h"
@@ -152,12 +154,14 @@ static int cmd_models_list(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         {"dir", 'd', OPTION_TEXT, &dir, "FOLDER",
-         "the model folder; default: models.dir of the configuration, or TANDEM_MODELS", 0, 0},
+         HELP_TEXT("the model folder; default: models.dir of the configuration, or TANDEM_MODELS"),
+         0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "models list",
-        .summary = "Lists the downloaded models, and the downloads that are not complete.",
+        .summary =
+            HELP_TEXT("Lists the downloaded models, and the downloads that are not complete."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -185,4 +189,5 @@ static int cmd_models_list(int argc, char **argv)
     return status == TD_OK ? !printed : command_fail("models list", &err);
 }
 
-const struct verb verb_models_list = {"list", cmd_models_list, "list the downloaded models"};
+const struct verb verb_models_list = {"list", cmd_models_list,
+                                      HELP_TEXT("list the downloaded models")};

@@ -1,11 +1,13 @@
 /* tandem models prices: what each configured model costs and can, where that is known from, and
  * what is wrong with it. A price that nobody wrote down and no table knows counts as nothing, and
  * nobody would notice. */
+#define HELP_OF 77
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/server_check.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/setup/credentials/server_secrets.h"
 #include "app/setup/policy/policy_build.h"
 #include "app/setup/privacy/egress_setup.h"
@@ -240,17 +242,19 @@ static int cmd_models_prices(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         {"ask", 'a', OPTION_FLAG, &asked.wanted, NULL,
-         "ask each server for its list of models, and compare", 0, 0},
+         HELP_TEXT("ask each server for its list of models, and compare"), 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "models prices",
-        .summary = "Shows what each model of the configured tiers costs and can, and where that is "
-                   "known from: the configuration, or the table that came with the program. Ends "
-                   "with 1 when a model in the cloud has no known price.",
-        .json = "{as_of, source, age_days, model_count, models: [{tier, kind, model, "
-                "input_usd_per_mtok, output_usd_per_mtok, cached_input_usd_per_mtok, source, "
-                "context_tokens, abilities, notes}]}",
+        .summary = HELP_TEXT(
+            "Shows what each model of the configured tiers costs and can, and where that is "
+            "known from: the configuration, or the table that came with the program. Ends "
+            "with 1 when a model in the cloud has no known price."),
+        .json =
+            HELP_TEXT("{as_of, source, age_days, model_count, models: [{tier, kind, model, "
+                      "input_usd_per_mtok, output_usd_per_mtok, cached_input_usd_per_mtok, source, "
+                      "context_tokens, abilities, notes}]}"),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -273,5 +277,5 @@ static int cmd_models_prices(int argc, char **argv)
     return printed && asked.problem_count == 0 ? 0 : 1;
 }
 
-const struct verb verb_models_prices = {"prices", cmd_models_prices,
-                                        "show and check what configured models cost and can"};
+const struct verb verb_models_prices = {
+    "prices", cmd_models_prices, HELP_TEXT("show and check what configured models cost and can")};

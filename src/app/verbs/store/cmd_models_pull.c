@@ -1,8 +1,10 @@
 /* tandem models pull: gets a model, says how to use it, and offers to make it the default. */
+#define HELP_OF 78
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/evidence/calibrate.h"
 #include "app/setup/model/adapter_file.h"
 #include "app/setup/model/model_default.h"
@@ -67,25 +69,28 @@ static int cmd_models_pull(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(pull.config_path),
         {"name", 0, OPTION_TEXT, &pull.name, "NAME",
-         "name to give the model; default: the name of the file", 0, 0},
-        {"sha256", 0, OPTION_EACH, &sha256_option, "HEX", "the SHA-256 that the file must have", 0,
-         0},
+         HELP_TEXT("name to give the model; default: the name of the file"), 0, 0},
+        {"sha256", 0, OPTION_EACH, &sha256_option, "HEX",
+         HELP_TEXT("the SHA-256 that the file must have"), 0, 0},
         {"dir", 'd', OPTION_TEXT, &pull.dir, "FOLDER",
-         "the model folder; default: models.dir of the configuration, or TANDEM_MODELS", 0, 0},
-        {"streams", 's', OPTION_UINT, &pull.streams, "N", "parallel connections; default 4", 1,
-         DOWNLOAD_STREAMS_MAX},
+         HELP_TEXT("the model folder; default: models.dir of the configuration, or TANDEM_MODELS"),
+         0, 0},
+        {"streams", 's', OPTION_UINT, &pull.streams, "N",
+         HELP_TEXT("parallel connections; default 4"), 1, DOWNLOAD_STREAMS_MAX},
         {"retries", 0, OPTION_UINT, &pull.retries, "N",
-         "failures in a row before it gives up; default 8", 0, 1000},
-        {"ca-file", 0, OPTION_TEXT, &pull.ca_file, "FILE", "certificates to trust", 0, 0},
+         HELP_TEXT("failures in a row before it gives up; default 8"), 0, 1000},
+        {"ca-file", 0, OPTION_TEXT, &pull.ca_file, "FILE", HELP_TEXT("certificates to trust"), 0,
+         0},
         {"calibrate", 0, OPTION_FLAG, &calibrates, NULL,
-         "then measure what its confidence is worth, as 'tandem calibrate' does", 0, 0},
-        {"force", 'f', OPTION_FLAG, &pull.force, NULL, "replace a model of the same name", 0, 0},
+         HELP_TEXT("then measure what its confidence is worth, as 'tandem calibrate' does"), 0, 0},
+        {"force", 'f', OPTION_FLAG, &pull.force, NULL,
+         HELP_TEXT("replace a model of the same name"), 0, 0},
         OPTION_ROW_JSON(pull.json),
     };
     const struct option_spec spec = {
         .verb = "models pull",
         .arguments = "SOURCE",
-        .summary =
+        .summary = HELP_TEXT(
             "Downloads a model into the model folder. SOURCE is a name that 'tandem models "
             "recommend' shows (names of Ollama's are understood where they are the same model), "
             "hf:ORG/REPO:Q4_K_M or hf:ORG/REPO:FILE.gguf (with @REVISION after it for another "
@@ -94,12 +99,12 @@ static int cmd_models_pull(int argc, char **argv)
             "continues where it stopped.\n"
             "The SHA-256 of the file is printed, and compared with --sha256, with the list or with "
             "what the server says. HF_ENDPOINT or models.mirror names another hub; HF_TOKEN "
-            "gives access to gated models.",
-        .json = "One event a line.",
-        .example = "  tandem models pull qwen3-4b\n"
-                   "  tandem models pull --name qwen --calibrate \\\n"
-                   "    hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF:Q4_0\n"
-                   "  tandem chat -m qwen",
+            "gives access to gated models."),
+        .json = HELP_TEXT("One event a line."),
+        .example = HELP_TEXT("  tandem models pull qwen3-4b\n"
+                             "  tandem models pull --name qwen --calibrate \\\n"
+                             "    hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF:Q4_0\n"
+                             "  tandem chat -m qwen"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -125,4 +130,4 @@ static int cmd_models_pull(int argc, char **argv)
     return status == TD_OK ? !printed : command_fail("models pull", &err);
 }
 
-const struct verb verb_models_pull = {"pull", cmd_models_pull, "download a model"};
+const struct verb verb_models_pull = {"pull", cmd_models_pull, HELP_TEXT("download a model")};

@@ -1,8 +1,10 @@
 /* tandem models recommend: the catalogue as this machine can use it. */
+#define HELP_OF 79
 #include "app/cli/command.h"
 #include "app/cli/help.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/store/shortlist.h"
 #include "base/clock.h"
 
@@ -69,10 +71,11 @@ static int cmd_models_recommend(int argc, char **argv)
     const struct option options[] = {OPTION_ROW_CONFIG(config_path), OPTION_ROW_JSON(json)};
     const struct option_spec spec = {
         .verb = "models recommend",
-        .summary = "Shows small open models that this engine runs, with size, licence, context and "
-                   "what they are good at, and which of them fit this machine: its free memory and "
-                   "disk, and its speed, which is measured for half a second. Nothing is asked of "
-                   "a network. models.catalog names another list.",
+        .summary = HELP_TEXT(
+            "Shows small open models that this engine runs, with size, licence, context and "
+            "what they are good at, and which of them fit this machine: its free memory and "
+            "disk, and its speed, which is measured for half a second. Nothing is asked of "
+            "a network. models.catalog names another list."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -96,4 +99,4 @@ static int cmd_models_recommend(int argc, char **argv)
 }
 
 const struct verb verb_models_recommend = {"recommend", cmd_models_recommend,
-                                           "show models that fit this machine"};
+                                           HELP_TEXT("show models that fit this machine")};

@@ -1,8 +1,10 @@
 /* tandem models rm: removes a downloaded model with its record. */
+#define HELP_OF 80
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/setup/model/model_store.h"
 #include "base/json.h"
 
@@ -16,13 +18,14 @@ static int cmd_models_rm(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         {"dir", 'd', OPTION_TEXT, &dir, "FOLDER",
-         "the model folder; default: models.dir of the configuration, or TANDEM_MODELS", 0, 0},
+         HELP_TEXT("the model folder; default: models.dir of the configuration, or TANDEM_MODELS"),
+         0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "models rm",
         .arguments = "NAME",
-        .summary = "Removes a downloaded model, or what an incomplete download left.",
+        .summary = HELP_TEXT("Removes a downloaded model, or what an incomplete download left."),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -54,4 +57,4 @@ static int cmd_models_rm(int argc, char **argv)
     return status == TD_OK ? !printed : command_fail("models rm", &err);
 }
 
-const struct verb verb_models_rm = {"rm", cmd_models_rm, "remove a downloaded model"};
+const struct verb verb_models_rm = {"rm", cmd_models_rm, HELP_TEXT("remove a downloaded model")};

@@ -1,7 +1,9 @@
 /* tandem models search: the catalogue first, which asks nobody, then the hub. */
+#define HELP_OF 81
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/setup/model/catalog.h"
 #include "app/setup/model/hub.h"
 #include "app/store/pull.h"
@@ -57,10 +59,11 @@ static int cmd_models_search(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "models search",
         .arguments = "WORDS",
-        .summary = "Looks for models in the list of 'tandem models recommend', and asks the hub "
-                   "for repositories with GGUF files. The words go to the hub: "
-                   "https://huggingface.co, or what models.mirror or HF_ENDPOINT names.",
-        .json = "[{name, downloads, licence}] of the hub",
+        .summary =
+            HELP_TEXT("Looks for models in the list of 'tandem models recommend', and asks the hub "
+                      "for repositories with GGUF files. The words go to the hub: "
+                      "https://huggingface.co, or what models.mirror or HF_ENDPOINT names."),
+        .json = HELP_TEXT("[{name, downloads, licence}] of the hub"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -89,5 +92,5 @@ static int cmd_models_search(int argc, char **argv)
     return status == TD_OK ? !printed : command_fail_as("models search", &err, json);
 }
 
-const struct verb verb_models_search = {"search", cmd_models_search,
-                                        "look for models by a word, here and at the hub"};
+const struct verb verb_models_search = {
+    "search", cmd_models_search, HELP_TEXT("look for models by a word, here and at the hub")};

@@ -1,9 +1,11 @@
 /* tandem models verify: whether a model is the one that its manifest was signed for. */
+#define HELP_OF 82
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_manifest.h"
 #include "app/setup/model/model_store.h"
@@ -88,17 +90,18 @@ static int cmd_models_verify(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         {"key", 0, OPTION_TEXT, &key, "HEX",
-         "the public key that must have signed it; default: that of this machine", 0, 0},
+         HELP_TEXT("the public key that must have signed it; default: that of this machine"), 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "models verify",
         .arguments = "MODEL",
-        .summary = "Checks that a model is, byte for byte, the one whose manifest was signed. The "
-                   "exit code is 0 if it was signed by --key, or by this machine where no key is "
-                   "given; 3 if another key signed it; 1 if anything is wrong.",
-        .example = "  tandem models verify desk-q4.gguf --key 5f0c...",
-        .json = "{path, sound, signer, public_key, manifest}",
+        .summary = HELP_TEXT(
+            "Checks that a model is, byte for byte, the one whose manifest was signed. The "
+            "exit code is 0 if it was signed by --key, or by this machine where no key is "
+            "given; 3 if another key signed it; 1 if anything is wrong."),
+        .example = HELP_TEXT("  tandem models verify desk-q4.gguf --key 5f0c..."),
+        .json = HELP_TEXT("{path, sound, signer, public_key, manifest}"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -133,4 +136,4 @@ static int cmd_models_verify(int argc, char **argv)
 }
 
 const struct verb verb_models_verify = {"verify", cmd_models_verify,
-                                        "check a model against its signed manifest"};
+                                        HELP_TEXT("check a model against its signed manifest")};

@@ -1,9 +1,11 @@
 /* tandem models versions: the versions of models that answered here, and how far they differ. */
+#define HELP_OF 83
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/since_option.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -110,13 +112,15 @@ static int cmd_models_versions(int argc, char **argv)
                                      OPTION_ROW_JSON(json)};
     const struct option_spec spec = {
         .verb = "models versions",
-        .summary = "Lists the versions of local models that answered here, oldest first: a version "
-                   "is a model's weights, quantisation, template, tokenizer, adapters and "
-                   "calibration. Then how often two versions said the same where shadows compared "
-                   "them (routes[].shadow), with intervals at 95 %, and from when to when.",
-        .json = "{models: [{version, wall_ms, last_ms, attempts, of, superseded}], skew: [{tier, "
-                "model, version, shadow, shadow_model, shadow_version, compared, same, same_share, "
-                "same_low, same_high, first_ms, last_ms}]}",
+        .summary = HELP_TEXT(
+            "Lists the versions of local models that answered here, oldest first: a version "
+            "is a model's weights, quantisation, template, tokenizer, adapters and "
+            "calibration. Then how often two versions said the same where shadows compared "
+            "them (routes[].shadow), with intervals at 95 %, and from when to when."),
+        .json = HELP_TEXT(
+            "{models: [{version, wall_ms, last_ms, attempts, of, superseded}], skew: [{tier, "
+            "model, version, shadow, shadow_model, shadow_version, compared, same, same_share, "
+            "same_low, same_high, first_ms, last_ms}]}"),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -153,4 +157,4 @@ static int cmd_models_versions(int argc, char **argv)
 }
 
 const struct verb verb_models_versions = {"versions", cmd_models_versions,
-                                          "list the versions of models that answered"};
+                                          HELP_TEXT("list the versions of models that answered")};

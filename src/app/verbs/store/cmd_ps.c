@@ -1,9 +1,11 @@
 /* tandem ps: what a running server has in memory. tandem stop: ends it. */
+#define HELP_OF 84
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/remote.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/setup/files/state_lock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -45,14 +47,15 @@ static int cmd_ps(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         {"url", 'u', OPTION_TEXT, &url, "URL",
-         "the server; default: that of the configuration, on this machine", 0, 0},
+         HELP_TEXT("the server; default: that of the configuration, on this machine"), 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "ps",
-        .summary = "Lists the models that a running server has in memory. They are loaded when it "
-                   "starts and stay until it ends: 'tandem stop'.",
-        .json = "as GET /api/ps answers",
+        .summary = HELP_TEXT(
+            "Lists the models that a running server has in memory. They are loaded when it "
+            "starts and stay until it ends: 'tandem stop'."),
+        .json = HELP_TEXT("as GET /api/ps answers"),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -80,14 +83,15 @@ static int cmd_stop(int argc, char **argv)
     uint32_t seconds = 60;
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
-        {"seconds", 0, OPTION_UINT, &seconds, "N", "how long to wait for its end; default 60", 0,
-         3600},
+        {"seconds", 0, OPTION_UINT, &seconds, "N",
+         HELP_TEXT("how long to wait for its end; default 60"), 0, 3600},
     };
     const struct option_spec spec = {
         .verb = "stop",
-        .summary = "Ends the server of this state folder, and with it all models that it has in "
-                   "memory, as SIGTERM does: what it answers is finished. Where a service manager "
-                   "started it, stop it there: otherwise it may start again.",
+        .summary = HELP_TEXT(
+            "Ends the server of this state folder, and with it all models that it has in "
+            "memory, as SIGTERM does: what it answers is finished. Where a service manager "
+            "started it, stop it there: otherwise it may start again."),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -105,5 +109,6 @@ static int cmd_stop(int argc, char **argv)
     return status == TD_OK ? 0 : command_fail("stop", &err);
 }
 
-const struct verb verb_ps = {"ps", cmd_ps, "list the models that a running server has in memory"};
-const struct verb verb_stop = {"stop", cmd_stop, "end the server of this machine"};
+const struct verb verb_ps = {"ps", cmd_ps,
+                             HELP_TEXT("list the models that a running server has in memory")};
+const struct verb verb_stop = {"stop", cmd_stop, HELP_TEXT("end the server of this machine")};

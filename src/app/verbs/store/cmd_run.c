@@ -1,9 +1,11 @@
 /* tandem run: from nothing to a chat with a real model in one command. It pulls what is not there,
  * and then is `tandem chat -m NAME --mode only-local`. */
+#define HELP_OF 85
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/setup/model/model_default.h"
 #include "app/setup/model/model_store.h"
 #include "app/store/pull.h"
@@ -102,17 +104,18 @@ static int cmd_run(int argc, char **argv)
     bool yes = false;
     const struct option options[] = {
         OPTION_ROW_CONFIG(pull.config_path),
-        {"yes", 'y', OPTION_FLAG, &yes, NULL, "download without asking", 0, 0},
+        {"yes", 'y', OPTION_FLAG, &yes, NULL, HELP_TEXT("download without asking"), 0, 0},
     };
     const struct option_spec spec = {
         .verb = "run",
         .arguments = "[MODEL] [TEXT]",
-        .summary = "Talks to a model: what 'tandem models pull MODEL' would download is downloaded "
-                   "first where it is not there. Without MODEL it is the default, or one that fits "
-                   "this machine. Nothing that you type leaves the device; 'tandem chat -m MODEL' "
-                   "is a chat that may also ask clouds. With TEXT only that is asked.",
-        .example = "  tandem run qwen3-4b\n"
-                   "  tandem run hf:Qwen/Qwen3-0.6B-GGUF:Q8_0 \"Why is the sky blue?\"",
+        .summary = HELP_TEXT(
+            "Talks to a model: what 'tandem models pull MODEL' would download is downloaded "
+            "first where it is not there. Without MODEL it is the default, or one that fits "
+            "this machine. Nothing that you type leaves the device; 'tandem chat -m MODEL' "
+            "is a chat that may also ask clouds. With TEXT only that is asked."),
+        .example = HELP_TEXT("  tandem run qwen3-4b\n"
+                             "  tandem run hf:Qwen/Qwen3-0.6B-GGUF:Q8_0 \"Why is the sky blue?\""),
         OPTION_TABLE(options),
         .positional_max = 2,
     };
@@ -128,4 +131,5 @@ static int cmd_run(int argc, char **argv)
     return status == TD_OK ? talk(&pull, words[1]) : command_fail("run", &err);
 }
 
-const struct verb verb_run_model = {"run", cmd_run, "talk to a model, which is downloaded first"};
+const struct verb verb_run_model = {"run", cmd_run,
+                                    HELP_TEXT("talk to a model, which is downloaded first")};

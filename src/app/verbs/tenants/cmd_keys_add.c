@@ -1,9 +1,11 @@
 /* tandem keys add: makes a key and shows it once. */
+#define HELP_OF 87
 #include "app/cli/command.h"
 #include "app/cli/key_options.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/packed_help.h"
 #include "app/verbs/tenants/key_command.h"
 #include "base/crypto.h"
 #include "base/json.h"
@@ -69,20 +71,23 @@ static int cmd_keys_add(int argc, char **argv)
     size_t count = 0;
     struct option options[OWN_OPTIONS + KEY_OPTION_COUNT] = {
         {"tenant", 't', OPTION_TEXT, &wanted.tenant, "NAME",
-         "keys with the same one share what they own; default: the key is a tenant of its own", 0,
-         0},
+         HELP_TEXT(
+             "keys with the same one share what they own; default: the key is a tenant of its own"),
+         0, 0},
         {"operator", 0, OPTION_FLAG, &wanted.operates, NULL,
-         "it may see all tenants, read /metrics and use the admin API", 0, 0},
+         HELP_TEXT("it may see all tenants, read /metrics and use the admin API"), 0, 0},
         OPTION_ROW_CONFIG(wanted.config),
         OPTION_ROW_JSON(wanted.json),
     };
     const struct option_spec spec = {
         .verb = "keys add",
         .arguments = "NAME",
-        .summary = "Makes an API key and prints it. It is kept as a hash, so it can never be "
-                   "printed again.",
-        .example = "  tandem keys add shop --tenant shop --requests-per-minute 60 --usd-per-day 5",
-        .json = "the key as in GET /tandem/v1/keys, with \"key\", the key itself",
+        .summary =
+            HELP_TEXT("Makes an API key and prints it. It is kept as a hash, so it can never be "
+                      "printed again."),
+        .example = HELP_TEXT(
+            "  tandem keys add shop --tenant shop --requests-per-minute 60 --usd-per-day 5"),
+        .json = HELP_TEXT("the key as in GET /tandem/v1/keys, with \"key\", the key itself"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -103,4 +108,4 @@ static int cmd_keys_add(int argc, char **argv)
     return code;
 }
 
-const struct verb verb_keys_add = {"add", cmd_keys_add, "make a key and show it once"};
+const struct verb verb_keys_add = {"add", cmd_keys_add, HELP_TEXT("make a key and show it once")};

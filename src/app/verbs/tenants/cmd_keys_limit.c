@@ -1,8 +1,10 @@
 /* tandem keys limit: changes what a key, or a tenant, may do. What is not named stays. */
+#define HELP_OF 88
 #include "app/cli/command.h"
 #include "app/cli/key_options.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/verbs/tenants/key_command.h"
 #include "base/json.h"
 
@@ -69,18 +71,20 @@ static int cmd_keys_limit(int argc, char **argv)
     size_t count = 0;
     struct option options[OWN_OPTIONS + KEY_OPTION_COUNT] = {
         {"tenant", 't', OPTION_TEXT, &wanted.tenant, "NAME",
-         "change the limits of all keys of this tenant together, instead of one key's", 0, 0},
+         HELP_TEXT("change the limits of all keys of this tenant together, instead of one key's"),
+         0, 0},
         OPTION_ROW_CONFIG(wanted.config),
         OPTION_ROW_JSON(wanted.json),
     };
     const struct option_spec spec = {
         .verb = "keys limit",
         .arguments = "[KEY]",
-        .summary = "Changes what a key may do. KEY is its id or its name. What no option names "
-                   "stays as it is; none, all and never lift a limit.",
-        .example = "  tandem keys limit shop --usd-per-month 100\n"
-                   "  tandem keys limit --tenant shop --tokens-per-day 1000000",
-        .json = "the key as in GET /tandem/v1/keys, or the tenant",
+        .summary =
+            HELP_TEXT("Changes what a key may do. KEY is its id or its name. What no option names "
+                      "stays as it is; none, all and never lift a limit."),
+        .example = HELP_TEXT("  tandem keys limit shop --usd-per-month 100\n"
+                             "  tandem keys limit --tenant shop --tokens-per-day 1000000"),
+        .json = HELP_TEXT("the key as in GET /tandem/v1/keys, or the tenant"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -101,4 +105,4 @@ static int cmd_keys_limit(int argc, char **argv)
 }
 
 const struct verb verb_keys_limit = {"limit", cmd_keys_limit,
-                                     "change what a key or a tenant may do"};
+                                     HELP_TEXT("change what a key or a tenant may do")};

@@ -1,7 +1,9 @@
 /* tandem keys list: keys with their limits and what they have spent. */
+#define HELP_OF 89
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/terminal/terminal.h"
 #include "app/terminal/word_wrap.h"
 #include "app/verbs/tenants/key_command.h"
@@ -113,10 +115,11 @@ static int cmd_keys_list(int argc, char **argv)
     const struct option options[] = {OPTION_ROW_CONFIG(config), OPTION_ROW_JSON(as_json)};
     const struct option_spec spec = {
         .verb = "keys list",
-        .summary = "Prints the keys of the store with their limits and what they have spent; never "
-                   "the keys themselves. What a running server has counted is there a second "
-                   "later, and when a key was used last half a minute later.",
-        .json = "what GET /tandem/v1/keys answers",
+        .summary = HELP_TEXT(
+            "Prints the keys of the store with their limits and what they have spent; never "
+            "the keys themselves. What a running server has counted is there a second "
+            "later, and when a key was used last half a minute later."),
+        .json = HELP_TEXT("what GET /tandem/v1/keys answers"),
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
@@ -138,4 +141,5 @@ static int cmd_keys_list(int argc, char **argv)
     return status == TD_OK ? !printed : command_fail_as("keys list", &err, as_json);
 }
 
-const struct verb verb_keys_list = {"list", cmd_keys_list, "show keys, limits and what was spent"};
+const struct verb verb_keys_list = {"list", cmd_keys_list,
+                                    HELP_TEXT("show keys, limits and what was spent")};

@@ -1,7 +1,9 @@
 /* tandem keys revoke: a key is not taken any more. Its row stays, because records name it. */
+#define HELP_OF 90
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/verbs/tenants/key_command.h"
 
 static int cmd_keys_revoke(int argc, char **argv)
@@ -13,9 +15,10 @@ static int cmd_keys_revoke(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "keys revoke",
         .arguments = "KEY",
-        .summary = "Makes a key worthless at once and for good. KEY is its id or its name, which "
-                   "is then free for another key.",
-        .json = "the key as in GET /tandem/v1/keys",
+        .summary = HELP_TEXT(
+            "Makes a key worthless at once and for good. KEY is its id or its name, which "
+            "is then free for another key."),
+        .json = HELP_TEXT("the key as in GET /tandem/v1/keys"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -35,4 +38,4 @@ static int cmd_keys_revoke(int argc, char **argv)
     return code;
 }
 
-const struct verb verb_keys_revoke = {"revoke", cmd_keys_revoke, "make a key worthless"};
+const struct verb verb_keys_revoke = {"revoke", cmd_keys_revoke, HELP_TEXT("make a key worthless")};

@@ -1,8 +1,10 @@
 /* tandem keys rotate: a new secret for a key, which keeps its id, its limits and what it owns. */
+#define HELP_OF 91
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/since_option.h"
 #include "app/cli/verb.h"
+#include "app/config/packed_help.h"
 #include "app/verbs/tenants/key_command.h"
 #include "base/crypto.h"
 #include "base/str.h"
@@ -23,17 +25,19 @@ static int cmd_keys_rotate(int argc, char **argv)
     size_t count = 0;
     const struct option options[] = {
         {"overlap", 0, OPTION_EACH, &overlap, "SPAN",
-         "how long the key of before is taken beside the new one; default: not at all", 0, 0},
+         HELP_TEXT("how long the key of before is taken beside the new one; default: not at all"),
+         0, 0},
         OPTION_ROW_CONFIG(config),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         .verb = "keys rotate",
         .arguments = "KEY",
-        .summary = "Gives a key a new secret and prints it. Its id, its limits and what it owns "
-                   "stay. KEY is its id or its name.",
-        .example = "  tandem keys rotate shop --overlap 24h",
-        .json = "the key as in GET /tandem/v1/keys, with \"key\", the key itself",
+        .summary =
+            HELP_TEXT("Gives a key a new secret and prints it. Its id, its limits and what it owns "
+                      "stay. KEY is its id or its name."),
+        .example = HELP_TEXT("  tandem keys rotate shop --overlap 24h"),
+        .json = HELP_TEXT("the key as in GET /tandem/v1/keys, with \"key\", the key itself"),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -56,4 +60,5 @@ static int cmd_keys_rotate(int argc, char **argv)
     return code;
 }
 
-const struct verb verb_keys_rotate = {"rotate", cmd_keys_rotate, "give a key a new secret"};
+const struct verb verb_keys_rotate = {"rotate", cmd_keys_rotate,
+                                      HELP_TEXT("give a key a new secret")};
