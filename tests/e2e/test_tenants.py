@@ -338,6 +338,7 @@ def test_every_endpoint_says_whose_its_things_are():
     equal(
         sorted(operators),
         [
+            "DELETE /tandem/v1/calibration/run",
             "DELETE /tandem/v1/keys/*",
             "DELETE /tandem/v1/store/pull",
             "GET /metrics",
@@ -345,6 +346,10 @@ def test_every_endpoint_says_whose_its_things_are():
             *(f"GET /tandem/v1/{name}" for name in reads),
             "GET /tandem/v1/store/pull",
             "POST /api/pull",
+            "POST /tandem/v1/calibration/keep",
+            "POST /tandem/v1/calibration/run",
+            "POST /tandem/v1/config",
+            "POST /tandem/v1/config/check",
             *(f"POST /tandem/v1/{name}" for name in writes),
         ],
     )

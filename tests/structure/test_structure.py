@@ -70,6 +70,7 @@ PARTS = {
         "store",
         "chat",
         "evidence",
+        "desk",
         "quality",
         "recipe",
         "verbs",

@@ -23,10 +23,16 @@ static void work_done(void *ctx, void *owner)
     struct background_reply *work = ctx;
     struct waiting *call = owner;
     struct api *api = call->base.api;
-    if (work->status == TD_OK)
+    if (work->status == TD_OK) {
         api_reply_value(api, call->http, work->value, work->bytes_max);
-    else
+    } else if (work->status == TD_BUSY && work->conflict) {
+        struct fault fault;
+        fault_set(&fault, 409, "invalid_request_error", work->conflict, "%s", work->err.message);
+        fault.no_retry = true;
+        api_reply_fault(api, call->http, &fault);
+    } else {
         api_reply_status(api, call->http, work->status, &work->err, work->param);
+    }
     work->value = NULL;
     waiting_free(call);
 }

@@ -10,6 +10,7 @@ struct background_reply {
     void (*run)(void *work);  /* in the thread: sets value, or status and err */
     void (*free)(void *work); /* frees the struct with all that is in it, and value */
     const char *param;        /* that a failure is about; NULL = none */
+    const char *conflict;     /* the code of TD_BUSY, which is a 409 then; NULL = it is a 429 */
     size_t bytes_max;         /* of the reply */
     struct json *value;
     enum td_status status;

@@ -2,6 +2,7 @@
 #ifndef API_API_HOST_H
 #define API_API_HOST_H
 
+#include "api/http/api_desk.h"
 #include "base/names.h"
 #include "exchange/machine/exchange.h"
 #include "ledger/forget.h"
@@ -74,6 +75,8 @@ struct api_host {
     enum td_status (*forget_stored)(void *ctx, const struct api_forget *whom,
                                     struct api_stored *out, struct td_error *err);
     void *ctx;
+    api_desk_fn *desk; /* NULL = there is none */
+    void *desk_ctx;
 
     struct sandbox *sandbox;         /* where private texts are embedded; NULL = here, too */
     struct background *background;   /* for what would hold up a loop */

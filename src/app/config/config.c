@@ -183,16 +183,31 @@ enum td_status config_load(const char *path, struct config **out, struct td_erro
     return status;
 }
 
-struct config_mistakes *config_find_mistakes(const char *path)
+/* Of the file at `path`, or where `text` is one, of that. */
+static struct config_mistakes *find_mistakes(const char *path, const struct td_str *text)
 {
+    const struct config_environment environment = {NULL, NULL};
     struct config_mistakes *mistakes = calloc(1, sizeof *mistakes);
     struct config *config = NULL;
     struct td_error err = {0};
-    if (mistakes && load(path, mistakes, &config, &err) != TD_OK && mistakes->count)
+    if (mistakes &&
+        (text ? parse(path, *text, &environment, mistakes, &config, &err)
+              : load(path, mistakes, &config, &err)) != TD_OK &&
+        mistakes->count)
         return mistakes;
     config_free(config);
     free(mistakes);
     return NULL;
+}
+
+struct config_mistakes *config_find_mistakes(const char *path)
+{
+    return find_mistakes(path, NULL);
+}
+
+struct config_mistakes *config_find_mistakes_in(const char *label, struct td_str text)
+{
+    return find_mistakes(label, &text);
 }
 
 struct config *config_hold(struct config *config)

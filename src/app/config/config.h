@@ -58,6 +58,9 @@ enum config_counted { CONFIG_COUNTED_ALL, CONFIG_COUNTED_WITHOUT_NAMES };
 /* What becomes of a client without a certificate. */
 enum config_client_auth { CONFIG_CLIENT_REQUIRED, CONFIG_CLIENT_OPTIONAL };
 
+/* Where an operator may change the configuration over HTTP. */
+enum config_edit { CONFIG_EDIT_OFF, CONFIG_EDIT_LOCAL, CONFIG_EDIT_ON };
+
 /* When the record of an exchange is written. */
 enum config_durable {
     CONFIG_DURABLE_BATCH, /* soon after its answer, with others */
@@ -300,6 +303,7 @@ struct config {
         struct config_texts cors_origins, allowed_hosts;
         bool local_origins;
         bool console;
+        int config_edit; /* enum config_edit */
         const char *api_keys_env, *api_keys_file;
         const char *operator_keys_env, *operator_keys_file;
         bool without_keys; /* also where strangers can reach the server */
@@ -473,6 +477,7 @@ TD_MUST_CHECK enum td_status config_load(const char *path, struct config **out,
 /* All that config_load finds wrong, for those who print it. **returns new** (free); NULL when there
  * is nothing, or no memory. */
 struct config_mistakes *config_find_mistakes(const char *path);
+struct config_mistakes *config_find_mistakes_in(const char *label, struct td_str text);
 /* The same from memory; label stands for the file's name in messages. env NULL: getenv, and
  * variables that stand for keys (overrides.h). */
 TD_MUST_CHECK enum td_status config_parse(const char *label, struct td_str text, config_env_fn *env,

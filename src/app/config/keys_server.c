@@ -45,6 +45,8 @@ static const struct config_key tls_keys[] = {
 };
 static const struct config_section tls_section = KEYS_MAP(tls_keys);
 
+static const char *const edit_names[] = {"off", "local", "on", NULL}; /* enum config_edit */
+
 static const struct config_key server_keys[] = {
     {"listen", CONFIG_KEY_WORDS, AT(server.listens), NULL, 0, CONFIG_LISTENS_MAX,
      .help =
@@ -105,6 +107,9 @@ static const struct config_key server_keys[] = {
                   "vscode-webview, app, tauri, capacitor and browsers' extensions")},
     {"console", CONFIG_KEY_BOOL, AT(server.console), "true",
      .help = HELP("a web application at / (docs/console.md); false: a short page without it")},
+    {"config_edit", CONFIG_KEY_CHOICE, AT(server.config_edit), "local", .choices = edit_names,
+     .help = HELP("where an operator's key may change this file by the console or the API: off; "
+                  "local: where no other machine reaches the server; on; needs a restart")},
     {"allowed_hosts", CONFIG_KEY_TEXTS, AT(server.allowed_hosts), NULL, 0, CONFIG_ORIGINS_MAX,
      .help = HELP(
          "names by which clients may call this server, beside localhost and addresses; \"*\" = "

@@ -42,22 +42,27 @@ struct calibration {
     double begin_ms, shown_ms, seconds;
     bool bar_shown;
     struct buf judged; /* lines of options->judged */
+    struct buf read;   /* of the file of questions */
+    struct td_str text;
 };
 
 /* --- progress --- */
 
 static void show_progress(struct calibration *calibration, const struct confidence_answers *so_far)
 {
+    const struct calibrate_options *options = calibration->options;
     double now_ms = clock_monotonic_ms(NULL);
     size_t done = so_far->whole_count, all = calibration->question_count;
-    if (calibration->options->json || !isatty(STDERR_FILENO) ||
+    double left_s = (now_ms - calibration->begin_ms) / 1000 / (double)done * (double)(all - done);
+    if (options->on_answer)
+        options->on_answer(options->ctx, done, all, so_far->right_count, left_s);
+    if (options->json || options->found || !isatty(STDERR_FILENO) ||
         (now_ms < calibration->shown_ms + PROGRESS_MS && done < all))
         return;
     calibration->shown_ms = now_ms;
     calibration->bar_shown = true;
     fprintf(stderr, "\rquestion %zu of %zu, %zu answered rightly, %.0f s left\x1b[K", done, all,
-            so_far->right_count,
-            (now_ms - calibration->begin_ms) / 1000 / (double)done * (double)(all - done));
+            so_far->right_count, left_s);
 }
 
 /* What `probe train` reads. */
@@ -94,20 +99,25 @@ static void end_progress(const struct calibration *calibration)
 static enum td_status find_questions(struct calibration *calibration, struct td_error *err)
 {
     const char *given = calibration->options->questions;
-    struct buf text = {0};
-    if (!given && !model_file_beside(beside, sizeof beside / sizeof *beside, calibration->questions,
-                                     sizeof calibration->questions))
+    enum td_status status = TD_OK;
+    calibration->text = calibration->options->text;
+    if (calibration->text.data)
+        snprintf(calibration->questions, sizeof calibration->questions, "questions");
+    else if (!given && !model_file_beside(beside, sizeof beside / sizeof *beside,
+                                          calibration->questions, sizeof calibration->questions))
         return error_set(err, TD_NOT_FOUND,
                          "questions.jsonl is neither in ../share/tandem beside the program nor in "
                          "a source tree; give a file of questions");
-    if (given &&
-        snprintf(calibration->questions, sizeof calibration->questions, "%s", given) >= 4096)
+    else if (given && snprintf(calibration->questions, sizeof calibration->questions, "%s",
+                               given) >= (int)sizeof calibration->questions)
         return error_set(err, TD_INVALID, "the path of the questions is too long");
-    enum td_status status = command_read_all(calibration->questions, &text, err);
-    struct td_str rest = buf_view(&text), line;
+    if (!calibration->text.data) {
+        status = command_read_all(calibration->questions, &calibration->read, err);
+        calibration->text = buf_view(&calibration->read);
+    }
+    struct td_str rest = calibration->text, line;
     while (status == TD_OK && str_next(&rest, '\n', &line))
         calibration->question_count += str_trim(line).len > 0;
-    buf_deinit(&text);
     return status;
 }
 
@@ -149,11 +159,9 @@ static enum td_status ask(struct calibration *calibration, struct td_error *err)
     const struct calibrate_options *options = calibration->options;
     const struct config *config = calibration->config;
     const struct confidence_source source = {.model = calibration->model};
-    struct buf questions;
-    enum td_status status = command_read_all(calibration->questions, &questions, err);
     const struct confidence_answers_options how = {
         .path = calibration->questions,
-        .text = buf_view(&questions),
+        .text = calibration->text,
         .tokens_max = options->tokens_max,
         .threads = options->threads ? options->threads : config->engine.threads,
         .kv_type = (enum td_kv_type)config->engine.kv_type,
@@ -165,9 +173,7 @@ static enum td_status ask(struct calibration *calibration, struct td_error *err)
         .ctx = calibration,
     };
     calibration->begin_ms = clock_monotonic_ms(NULL);
-    if (status == TD_OK)
-        status = confidence_answers_read(&source, &how, &calibration->answers, err);
-    buf_deinit(&questions);
+    enum td_status status = confidence_answers_read(&source, &how, &calibration->answers, err);
     calibration->seconds = (clock_monotonic_ms(NULL) - calibration->begin_ms) / 1000;
     end_progress(calibration);
     return status;
@@ -270,7 +276,7 @@ static void print_second(const struct calibration *calibration)
     }
 }
 
-static bool print_json(const struct calibration *calibration)
+static struct json *report_json(const struct calibration *calibration)
 {
     const struct risk_fit_report *report = &calibration->report;
     struct json *object = json_new_object(), *lines = json_new_array(), *bins = json_new_array();
@@ -291,7 +297,7 @@ static bool print_json(const struct calibration *calibration)
     json_put(object, "tokens", json_new_int((int64_t)calibration->answers.token_count));
     json_put(object, "seconds", json_new_double(calibration->seconds));
     json_put(object, "file", json_new_cstr(calibration->path));
-    return command_print_json(object);
+    return object;
 }
 
 static void print_line(const struct risk_fit_line *line, size_t held)
@@ -327,6 +333,17 @@ static bool print_text(const struct calibration *calibration)
     return fflush(stdout) == 0;
 }
 
+static enum td_status show(const struct calibration *calibration, bool *printed,
+                           struct td_error *err)
+{
+    enum td_status status =
+        calibration_file_write(calibration->config->state_dir, &calibration->fitted, err);
+    if (status == TD_OK)
+        *printed = calibration->options->json ? command_print_json(report_json(calibration))
+                                              : print_text(calibration);
+    return status;
+}
+
 enum td_status calibrate_run(const struct calibrate_options *options, bool *printed,
                              struct td_error *err)
 {
@@ -339,12 +356,13 @@ enum td_status calibrate_run(const struct calibrate_options *options, bool *prin
         status = write_judged(&calibration, err);
     if (status == TD_OK)
         status = fit(&calibration, err);
-    if (status == TD_OK)
-        status = calibration_file_write(calibration.config->state_dir, &calibration.fitted, err);
-    if (status == TD_OK)
-        *printed = options->json ? print_json(&calibration) : print_text(&calibration);
+    if (status == TD_OK && options->found)
+        *options->found = (struct calibrate_found){calibration.fitted, report_json(&calibration)};
+    else if (status == TD_OK)
+        status = show(&calibration, printed, err);
     confidence_answers_deinit(&calibration.answers);
     buf_deinit(&calibration.judged);
+    buf_deinit(&calibration.read);
     td_model_close(calibration.model);
     config_free(calibration.config);
     return status;

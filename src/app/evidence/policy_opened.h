@@ -19,6 +19,9 @@ struct policy_opened {
  * What was opened is to be freed (policy_opened_free), also after a failure. */
 TD_MUST_CHECK enum td_status policy_opened_read(const char *path, struct policy_opened *out,
                                                 struct td_error *err);
+/* The same with a configuration that was read; **takes** it, also on failure. */
+TD_MUST_CHECK enum td_status policy_opened_of(struct config *config, struct policy_opened *out,
+                                              struct td_error *err);
 void policy_opened_free(struct policy_opened *opened);
 
 #endif

@@ -52,6 +52,7 @@ static bool same_server(const struct config *old, const struct config *new)
            old->server.workers == new->server.workers &&
            old->server.local_origins == new->server.local_origins &&
            old->server.console == new->server.console &&
+           old->server.config_edit == new->server.config_edit &&
            old->server.body_bytes_max == new->server.body_bytes_max &&
            old->server.header_bytes_max == new->server.header_bytes_max &&
            old->server.answer_bytes_max == new->server.answer_bytes_max &&
@@ -132,22 +133,35 @@ static bool same_webhooks(const struct config *old, const struct config *new)
     return same;
 }
 
-void restart_keys_warn(const struct config *old, const struct config *new)
+size_t restart_keys_find(const struct config *old, const struct config *new,
+                         const char *sections[static RESTART_SECTIONS_MAX])
 {
     const struct {
         const char *section;
         bool same;
-    } sections[] = {{"server", same_server(old, new)},
-                    {"ledger", same_ledger(old, new)},
-                    {"deferral", same_deferral(old, new)},
-                    {"files", same_files(old, new)},
-                    {"otlp", same_otlp(old, new)},
-                    {"webhooks", same_webhooks(old, new)},
-                    {"log", same_text(old->log.access, new->log.access)},
-                    {"engine", old->engine.isolated == new->engine.isolated},
-                    {"privacy", same_privacy(old, new)}};
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        if (!sections[i].same)
-            log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=%s file=%s",
-                      sections[i].section, new->label);
+    } compared[RESTART_SECTIONS_MAX] = {
+        {"server", same_server(old, new)},
+        {"ledger", same_ledger(old, new)},
+        {"deferral", same_deferral(old, new)},
+        {"files", same_files(old, new)},
+        {"otlp", same_otlp(old, new)},
+        {"webhooks", same_webhooks(old, new)},
+        {"log", same_text(old->log.access, new->log.access)},
+        {"engine", old->engine.isolated == new->engine.isolated},
+        {"privacy", same_privacy(old, new)},
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < RESTART_SECTIONS_MAX; i++)
+        if (!compared[i].same)
+            sections[count++] = compared[i].section;
+    return count;
+}
+
+void restart_keys_warn(const struct config *old, const struct config *new)
+{
+    const char *sections[RESTART_SECTIONS_MAX];
+    size_t count = restart_keys_find(old, new, sections);
+    for (size_t i = 0; i < count; i++)
+        log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=%s file=%s", sections[i],
+                  new->label);
 }

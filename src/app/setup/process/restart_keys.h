@@ -4,6 +4,10 @@
 
 #include "app/config/config.h"
 
+#define RESTART_SECTIONS_MAX 9
+/* The sections in which such keys differ between old and new. How many there are. */
+size_t restart_keys_find(const struct config *old, const struct config *new,
+                         const char *sections[static RESTART_SECTIONS_MAX]);
 /* Logs each section in which such keys differ between old and new; they wait for a restart. */
 void restart_keys_warn(const struct config *old, const struct config *new);
 

@@ -5,10 +5,8 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
-#include "app/evidence/policy_cases.h"
-#include "app/evidence/policy_opened.h"
+#include "app/evidence/policy_report.h"
 #include "app/setup/privacy/privacy_setup.h"
-#include "base/error.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -17,57 +15,14 @@
 
 #define CASES_ARENA_BYTES (32u << 20)
 
-static struct json *outcome_json(const struct policy_case *c, const struct policy_outcome *outcome)
+static void print_mismatch(const char *label, const struct json *result)
 {
-    struct json *object = json_new_object();
-    json_put(object, "name", json_new_cstr(c->name));
-    json_put(object, "line", json_new_int(c->line));
-    json_put(object, "ok", json_new_bool(!*outcome->mismatch));
-    json_put(object, "tier", json_new_cstr(outcome->tier));
-    json_put(object, "rule", json_new_cstr(outcome->rule));
-    json_put(object, "by", json_new_cstr(outcome->by));
-    json_put(object, "denied", json_new_bool(outcome->denied));
-    if (*outcome->mismatch)
-        json_put(object, "mismatch", json_new_cstr(outcome->mismatch));
-    return object;
-}
-
-struct tally {
-    const char *label;
-    size_t passed, failed;
-    struct json *results; /* NULL = text is printed */
-};
-
-static void print_mismatch(const char *label, const struct policy_case *c,
-                           const struct policy_outcome *outcome)
-{
-    printf("FAILED %s:%u: %s\n  %s\n", label, c->line, c->name, outcome->mismatch);
-    for (size_t i = 0; i < outcome->plan.reason_count; i++)
-        printf("  because: %s [%s]\n", outcome->plan.reasons[i].text,
-               reason_code_name(outcome->plan.reasons[i].code));
-}
-
-static enum td_status run_cases(const struct policy_opened *opened,
-                                const struct policy_cases *cases, struct tally *tally,
-                                struct td_error *err)
-{
-    const struct policy_subject subject = {opened->config, &opened->parts->policy,
-                                           opened->classifier, opened->scanner};
-    for (size_t i = 0; i < cases->count; i++) {
-        struct policy_outcome outcome;
-        enum td_status status = policy_case_run(&subject, &cases->cases[i], &outcome, err);
-        if (status != TD_OK) {
-            error_prefix(err, "%s", tally->label);
-            return status;
-        }
-        *(*outcome.mismatch ? &tally->failed : &tally->passed) += 1;
-        if (tally->results)
-            json_push(tally->results, outcome_json(&cases->cases[i], &outcome));
-        else if (*outcome.mismatch)
-            print_mismatch(tally->label, &cases->cases[i], &outcome);
-        plan_deinit(&outcome.plan);
-    }
-    return TD_OK;
+    const struct json *because = json_get(result, "because");
+    printf("FAILED %s:%lld: %s\n  %s\n", label, (long long)json_int(json_get(result, "line"), 0),
+           json_cstr(json_get(result, "name")), json_cstr(json_get(result, "mismatch")));
+    for (size_t i = 0; i < json_count(because); i++)
+        printf("  because: %s [%s]\n", json_cstr(json_get(json_at(because, i), "text")),
+               json_cstr(json_get(json_at(because, i), "code")));
 }
 
 /* A configuration that the file names is looked for in the file's own folder. */
@@ -81,9 +36,17 @@ static enum td_status find_config(const char *given, const char *file, const cha
                   : TD_OK;
 }
 
-static int print_tally(const struct tally *tally)
+static void print_mismatches(const struct policy_tally *tally)
 {
-    if (tally->results) {
+    for (size_t i = 0; i < json_count(tally->results); i++)
+        if (json_get(json_at(tally->results, i), "mismatch"))
+            print_mismatch(tally->label, json_at(tally->results, i));
+}
+
+/* **takes** the results. */
+static int print_tally(const struct policy_tally *tally, bool json)
+{
+    if (json) {
         struct json *report = json_new_object();
         json_put(report, "ok", json_new_bool(tally->failed == 0));
         json_put(report, "passed", json_new_int((int64_t)tally->passed));
@@ -93,6 +56,7 @@ static int print_tally(const struct tally *tally)
             return 1;
     } else {
         printf("%zu passed, %zu failed\n", tally->passed, tally->failed);
+        json_free(tally->results);
     }
     return tally->failed ? 1 : 0;
 }
@@ -122,7 +86,7 @@ static int policy_test(int argc, char **argv)
     struct buf text = {0};
     struct policy_cases cases = {NULL, NULL, 0};
     struct policy_opened opened = {.config = NULL};
-    struct tally tally = {.label = file, .results = json ? json_new_array() : NULL};
+    struct policy_tally tally = {.label = file, .results = json_new_array()};
     struct arena *arena = arena_new(CASES_ARENA_BYTES);
     enum td_status status =
         arena ? command_read_all(file, &text, &err) : error_set(&err, TD_NO_MEMORY, "no memory");
@@ -135,8 +99,11 @@ static int policy_test(int argc, char **argv)
     if (status == TD_OK)
         status = privacy_setup(opened.config, &opened.scanner, &err);
     if (status == TD_OK)
-        status = run_cases(&opened, &cases, &tally, &err);
-    int code = status == TD_OK ? print_tally(&tally) : command_fail_as("policy test", &err, json);
+        status = policy_report_cases(&opened, &cases, &tally, &err);
+    if (!json)
+        print_mismatches(&tally);
+    int code =
+        status == TD_OK ? print_tally(&tally, json) : command_fail_as("policy test", &err, json);
     if (status != TD_OK)
         json_free(tally.results);
     policy_opened_free(&opened);

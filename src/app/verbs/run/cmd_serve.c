@@ -21,6 +21,7 @@
 #include "app/cli/verb.h"
 #include "app/config/config_listen.h"
 #include "app/config/packed_help.h"
+#include "app/desk/desk.h"
 #include "app/setup/files/file_setup.h"
 #include "app/setup/files/key_file.h"
 #include "app/setup/files/state_file.h"
@@ -90,6 +91,7 @@ struct serve {
     struct call_cache *call_cache;
     struct auth *auth;
     struct live *live;
+    struct desk *desk;
     struct login_limit *logins;   /* NULL = the console is off */
     uint8_t key[KEYED_KEY_BYTES]; /* the installation's */
     struct key_keeper *keys;
@@ -114,6 +116,8 @@ static void fill_host(struct serve *serve)
         .forget = runtime_forget,
         .forget_stored = runtime_forget_stored,
         .ctx = serve->runtime,
+        .desk = desk_ask,
+        .desk_ctx = serve->desk,
         .sandbox = runtime_sandbox(serve->runtime),
         .background = serve->background,
         .history = serve->history,
@@ -298,15 +302,19 @@ static void tell_of_reviews(struct serve *serve)
 static void reload(struct serve *serve)
 {
     struct td_error err = {0};
+    uint64_t ticket = desk_reload_begins(serve->desk);
     service_manager_tell_reloading(&serve->manager);
     access_log_reopen(serve->access_log);
-    if (runtime_reload(serve->runtime, &err) == TD_OK)
+    enum td_status status = runtime_reload(serve->runtime, &err);
+    struct td_error why = err;
+    if (status == TD_OK)
         tell_of_reviews(serve);
     else
         log_event(LOG_LEVEL_ERROR, "config_rejected", "kept=old reason=\"%s\"", err.message);
     if (client_keys_read(serve->runtime, &serve->auth, &err) != TD_OK)
         log_event(LOG_LEVEL_ERROR, "keys_rejected", "kept=old reason=\"%s\"", err.message);
     listeners_reload(serve->listeners);
+    desk_reload_ends(serve->desk, ticket, status, &why);
     service_manager_tell_ready(&serve->manager);
 }
 
@@ -492,10 +500,13 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     serve->call_cache = call_cache_new();
     serve->live = live_new();
     serve->pull_desk = pull_desk_new(options->config_path);
+    const struct desk_options desk = {serve->runtime, options->config_path, options->model};
+    serve->desk = desk_new(&desk);
     bool console = runtime_config(serve->runtime)->server.console;
     serve->logins = console ? login_limit_new() : NULL;
     if (!serve->metrics || (console && !serve->logins) || !serve->background ||
-        !serve->call_cache || !serve->live || !serve->pull_desk || !ledger != !serve->ledger_desk)
+        !serve->call_cache || !serve->live || !serve->pull_desk || !serve->desk ||
+        !ledger != !serve->ledger_desk)
         return error_set(err, TD_NO_MEMORY, "no memory for the metrics and threads of a server");
     if (response_setup_keeps(runtime_config(serve->runtime)))
         status = open_history(runtime_config(serve->runtime), serve->key, &serve->history, err);
@@ -607,6 +618,7 @@ static int cmd_serve(int argc, char **argv)
     retention_stop(serve->retention);
     key_keeper_stop(serve->keys);
     background_free(serve->background);
+    desk_free(serve->desk);
     ledger_desk_free(serve->ledger_desk);
     pull_desk_free(serve->pull_desk);
     batch_runner_free(serve->batches);
