@@ -39,6 +39,10 @@ QUESTIONS = (
     "My card number is 4111 1111 1111 1111. Which network is it?",
     "what is 15% of 60",
 )
+TESTS = """tests:
+  - {name: a greeting, given: {text: hi}, expect: {tier: local}}
+  - {name: a card number, given: {text: hi, class: restricted}, expect: {tier: local}}
+"""
 PRIVATE = "Please call Anna Meyer at +44 20 7946 0958 about card 4111 1111 1111 1111."
 
 
@@ -62,14 +66,27 @@ def nothing(page: "Page") -> None:
     page.get_by_role("heading", level=1).wait_for()
 
 
-def take(tandem: Tandem, view: str, prepare: Callable[["Page"], None]) -> None:
+def edit(page: "Page") -> None:
+    """A policy with a change, and what the server says of it."""
+    page.get_by_text("Sound.").wait_for()
+    page.get_by_role("textbox").click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("    gates: {g3: {confidence_min: 0.8}}\n")
+    page.keyboard.press("Control+Space")
+    page.get_by_role("option", name="aliases").wait_for()
+    page.keyboard.press("ArrowUp")
+
+
+def take(
+    tandem: Tandem, view: str, prepare: Callable[["Page"], None], name: str | None = None
+) -> None:
     for size, scheme, viewport in LOOKS:
         with open_page(
             tandem.url, path=f"/#/{view}", viewport=viewport, color_scheme=scheme
         ) as page:
             prepare(page)
             page.wait_for_timeout(1500)  # charts, and the first state of streams
-            page.screenshot(path=IMAGES / f"{view}-{size}-{scheme}.png")
+            page.screenshot(path=IMAGES / f"{name or view}-{size}-{scheme}.png")
 
 
 def make() -> None:
@@ -84,6 +101,9 @@ def make() -> None:
         take(tandem, "privacy", check)
         for view in ("keys", "models", "whatif"):
             take(tandem, view, nothing)
+        tests = Path(str(tandem.config)).with_name("tandem.test.yaml")
+        tests.write_text(TESTS)
+        take(tandem, "whatif/policy", edit, "policy")
     cloud.close()
     with house() as tandem:
         for number in range(3):

@@ -3,6 +3,7 @@
 program."""
 
 import contextlib
+import json
 import random
 import sys
 import tempfile
@@ -18,11 +19,13 @@ WHY_NOT = browser.use_environment()
 
 from scene import with_cloud
 
+import gguf
 from check import case, equal, main
+from intents import FOREIGN, INTENTS, PLACES
 from model_hub import Blob, Hub
 from scripted_cloud import Script
 from store_scene import BIG, FILE, NANO_DATA, entry, store_env
-from tandem import Tandem, wait_until
+from tandem import NANO, Tandem, wait_until
 
 WORDS = "move pay freeze cancel my card savings loan rate pin flight hotel music weather".split()
 SHADOW = "    start: cloud\n    shadow: {edge_share: 1}\n    ramp: {to: local, steps: [5, 50]}\n"
@@ -103,6 +106,55 @@ def test_judged_answers_become_curves_that_fit_the_server() -> None:
                     kept = number
             text = f"{round(100 * kept / 60)}% can stay" if kept else "do not show that 2%"
             assert text in label, (text, label)
+
+
+def questions() -> str:
+    """120, of which the default model knows about half."""
+    lines = [
+        {"prompt": f"{text}{place}", "check": "words", "answer": [intent, intent.replace("_", " ")]}
+        for text, intent in INTENTS.items()
+        for place in [*PLACES, " then", " my friend"]
+    ]
+    lines += [
+        {"prompt": text.format(number + 3), "check": "number", "answer": -1}
+        for number in range(10)
+        for text in FOREIGN
+    ]
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+@case
+def test_a_model_is_measured_from_the_page_and_decides_by_it_when_wanted() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "unknown.gguf"
+        gguf.add_metadata(NANO, model, (), without="tandem.calibration.")
+        own = Path(folder) / "questions.jsonl"
+        own.write_text(questions())
+        with Tandem(env={"TANDEM_MODEL": model}) as tandem:
+            with open_page(tandem.url, path=at("/calibration")) as page:
+                begin = page.get_by_role("button", name="Measure")
+                begin.click()
+                page.get_by_role("progressbar", name="Measuring").wait_for()
+                page.get_by_text("of 1,104").wait_for()
+                accessible(page)
+                page.get_by_role("button", name="Cancel").click()
+                page.get_by_text("Cancelled. Nothing has changed.").wait_for()
+                page.get_by_label("Questions of your own").set_input_files(own)
+                begin.click()
+                page.get_by_text("of 120 questions right").wait_for(timeout=120000)
+                table = page.get_by_role("table", name="Thresholds that were found")
+                equal(table.locator("tbody tr").count(), 3)
+                equal(table.locator("tbody tr").first.locator("td").nth(1).inner_text(), "–")
+                accessible(page)
+                page.get_by_role("button", name="Use it").click()
+                page.get_by_text("The server decides by it now.").wait_for()
+                found = tandem.get("/tandem/v1/calibration").json["tiers"][0]
+                equal(found["judged_by"], "calibration")
+                judges = page.get_by_role("table", name="How answers are judged")
+                judges.get_by_text("a calibration", exact=False).first.wait_for()
+            with open_page(tandem.url, path=at("/calibration"), viewport=PHONE) as page:
+                page.get_by_text("The server decides by it now.").wait_for()
+                fits(page)
 
 
 @case

@@ -104,3 +104,32 @@ export async function testTier(tier: string, question: string): Promise<Tested> 
 
 export const restartRamp = (route: string) =>
   ask(`/tandem/v1/ramps/${encodeURIComponent(route)}`, { body: { restart: true } })
+
+/** What `tandem calibrate --json` says. */
+export interface Found {
+  model: string
+  quantization: string
+  questions: number
+  right: number
+  risks: { risk: number; threshold: number | null; coverage: number; risk_seen: number }[]
+}
+
+export interface CalibrationRun {
+  state: 'none' | 'running' | 'done' | 'failed' | 'cancelled'
+  tier: string | null
+  asked: number
+  questions: number
+  right: number
+  left_s: number | null
+  error: string | null
+  found: Found | null
+  kept: boolean
+}
+
+const RUN = '/tandem/v1/calibration/run'
+
+export const startRun = (tier: string, questions?: string) =>
+  ask<CalibrationRun>(RUN, { body: { tier, questions } })
+export const cancelRun = () => ask<CalibrationRun>(RUN, { method: 'DELETE' })
+export const keepRun = () =>
+  ask<CalibrationRun>('/tandem/v1/calibration/keep', { method: 'POST', body: {} })

@@ -10,6 +10,7 @@ import { number, percent } from '../../ui/format'
 import { Empty, Figures, Table } from '../../ui/page'
 import { PlaceBadge } from '../../ui/place'
 import { best, reliability, riskCurve, type Bin, type Point } from './curves'
+import { Measure } from './measure'
 
 const PSI_DRIFTS = 0.25 // docs/thresholds.md: where the alarm begins
 const PSI_ALIKE = 0.1
@@ -177,7 +178,12 @@ function Watch({ calibration }: { calibration: Calibration }) {
   )
 }
 
-export function CalibrationTab({ calibration }: { calibration: Calibration }) {
+interface TabProps {
+  calibration: Calibration
+  again: () => void
+}
+
+export function CalibrationTab({ calibration, again }: TabProps) {
   const [risk, setRisk] = useState(String(calibration.routes[0]?.risk ?? 0.05))
   const bins = useMemo(() => reliability(calibration.answers), [calibration.answers])
   const points = useMemo(() => riskCurve(calibration.answers), [calibration.answers])
@@ -211,6 +217,8 @@ export function CalibrationTab({ calibration }: { calibration: Calibration }) {
       <section class="stack">
         <h2>{t('calibrate')}</h2>
         <p class="lead">{t('calibrateText')}</p>
+        <Measure tiers={calibration.tiers} onUsed={again} />
+        <p class="hint">{t('calibrateElsewhere')}</p>
         <Command text={`tandem calibrate -m ${local?.model ?? 'model'}.gguf`} />
       </section>
     </>

@@ -29,7 +29,7 @@ export default function Models({ rest }: ViewProps) {
         {!error && !value && <Loading />}
         {shown === 'get' && <GetTab />}
         {value && shown === '' && <ModelsTab calibration={value} />}
-        {value && shown === 'calibration' && <CalibrationTab calibration={value} />}
+        {value && shown === 'calibration' && <CalibrationTab calibration={value} again={again} />}
         {shown === 'rollout' && <RolloutTab />}
       </div>
     </Page>

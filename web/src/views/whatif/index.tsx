@@ -4,6 +4,7 @@ import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import type { Calibration } from '../../api/models'
 import { useAsked } from '../../api/use-asked'
 import { replay, type Means, type Replay, type TriedPolicy } from '../../api/whatif'
+import { hrefOf } from '../../router'
 import { t, type TextName } from '../../texts'
 import { Chart } from '../../ui/chart'
 import { CopyButton } from '../../ui/copy'
@@ -11,8 +12,12 @@ import { Failure } from '../../ui/failure'
 import { Select } from '../../ui/field'
 import { duration, money, number, percent } from '../../ui/format'
 import { Empty, Figures, Loading, Page } from '../../ui/page'
+import { Tabs, tabOf } from '../../ui/tabs'
 import { WeightsField, type Weights } from '../../ui/weights'
+import type { ViewProps } from '../../views'
+import { carry } from './draft'
 import { grid, isQualityKnown, keepFrom, plansOf, yamlOf, type Plan } from './front'
+import { PolicyTab } from './policy'
 import './whatif.css'
 
 const WAIT_MS = 250 // after the slider has stopped
@@ -226,6 +231,9 @@ function Export({ route, chosen }: { route: string; chosen: TriedPolicy }) {
         <>
           <pre tabIndex={0}>{yaml}</pre>
           <p class="hint">{t('exportText')}</p>
+          <a class="button" href={hrefOf('whatif', 'policy')} onClick={() => carry(route, yaml)}>
+            {t('exportEdit')}
+          </a>
         </>
       )}
     </section>
@@ -249,7 +257,7 @@ function Result({ run, route }: { run: Run; route: string }) {
   )
 }
 
-export default function WhatIf() {
+function Sliders() {
   const calibration = useAsked<Calibration>('/tandem/v1/calibration?since_wall_ms=9999999999999')
   const [chosen, setChosen] = useState<TriedPolicy>({})
   const [route, setRoute] = useState('auto')
@@ -270,50 +278,62 @@ export default function WhatIf() {
     setChosen(value ? { ...rest, weights: value } : rest)
   }
   return (
-    <Page title={t('whatif')} text={t('whatifLead')}>
-      <div class="sections stack">
-        <div class="card knobs">
-          <div class="inline row">
-            {routes.length > 1 && (
-              <Select
-                name={t('whatifRoute')}
-                value={route}
-                choices={routes.map(({ name }) => ({ value: name, name }))}
-                onChange={setRoute}
-              />
-            )}
+    <>
+      <div class="card knobs">
+        <div class="inline row">
+          {routes.length > 1 && (
             <Select
-              name={t('whatifSince')}
-              value={hours}
-              choices={SINCE.map(([value, name]) => ({ value, name: t(name) }))}
-              onChange={setHours}
+              name={t('whatifRoute')}
+              value={route}
+              choices={routes.map(({ name }) => ({ value: name, name }))}
+              onChange={setRoute}
             />
-          </div>
-          <div class="gates">
-            <Slider
-              name={t('knobKeep')}
-              hint={t('knobKeepHint')}
-              value={chosen.confidence_min}
-              now={tiers.find((tier) => tier.place === 'device')?.kept_from ?? KEEP_USUAL}
-              onChange={keep}
-            />
-            <Slider
-              name={t('knobStart')}
-              hint={t('knobStartHint')}
-              value={chosen.p_local_under}
-              now={0}
-              onChange={start}
-            />
-          </div>
-          <WeightsField value={chosen.weights ?? null} onChange={weigh} />
+          )}
+          <Select
+            name={t('whatifSince')}
+            value={hours}
+            choices={SINCE.map(([value, name]) => ({ value, name: t(name) }))}
+            onChange={setHours}
+          />
         </div>
-        {error ?? calibration.error ? <Failure error={error ?? calibration.error} /> : null}
-        {run ? (
-          <Result run={run} route={route} />
-        ) : (
-          !error && !calibration.error && <Loading />
-        )}
+        <div class="gates">
+          <Slider
+            name={t('knobKeep')}
+            hint={t('knobKeepHint')}
+            value={chosen.confidence_min}
+            now={tiers.find((tier) => tier.place === 'device')?.kept_from ?? KEEP_USUAL}
+            onChange={keep}
+          />
+          <Slider
+            name={t('knobStart')}
+            hint={t('knobStartHint')}
+            value={chosen.p_local_under}
+            now={0}
+            onChange={start}
+          />
+        </div>
+        <WeightsField value={chosen.weights ?? null} onChange={weigh} />
       </div>
+      {error ?? calibration.error ? <Failure error={error ?? calibration.error} /> : null}
+      {run ? (
+        <Result run={run} route={route} />
+      ) : (
+        !error && !calibration.error && <Loading />
+      )}
+    </>
+  )
+}
+
+export default function WhatIf({ rest }: ViewProps) {
+  const tabs = [
+    { rest: '', name: t('whatifTab') },
+    { rest: 'policy', name: t('policyTab') },
+  ]
+  const policy = tabOf(tabs, rest).rest === 'policy'
+  return (
+    <Page title={t('whatif')} text={t(policy ? 'policyLead' : 'whatifLead')}>
+      <Tabs label={t('whatif')} view="whatif" rest={rest} tabs={tabs} />
+      <div class="sections stack">{policy ? <PolicyTab /> : <Sliders />}</div>
     </Page>
   )
 }
