@@ -157,6 +157,17 @@ def test_a_running_server_takes_every_change_within_a_second():
 
 
 @case
+def test_a_new_key_is_taken_by_the_first_request_that_shows_it():
+    with Store() as store:
+        store.add("first")
+        with store.serve() as tandem:
+            seen = [status(tandem, store.add(f"shop{number}")) for number in range(9)]
+            fresh = store.keys("rotate", "shop0")["key"]
+            equal([*seen, status(tandem, fresh)], [200] * 10)
+            equal(status(tandem, "sk-tandem-" + "0" * 48), 401)
+
+
+@case
 def test_keys_outlive_the_server_and_what_they_own_outlives_a_rotation():
     with Store() as store:
         key = store.add("shop")

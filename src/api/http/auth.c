@@ -67,6 +67,9 @@ struct auth {
     bool open;                   /* the configuration names no keys, and wants none */
     struct key_table *table;     /* of the configuration; NULL = it has none */
     struct stored_table *stored; /* NULL = there is no store */
+    auth_reread_fn *reread;      /* or NULL */
+    void *reread_ctx;
+    double reread_from_ms; /* not before that */
 };
 
 struct auth *auth_new(const uint8_t secret[static KEYED_KEY_BYTES])
@@ -483,6 +486,29 @@ enum td_status auth_load(struct auth *auth, struct key_store *store, struct mete
     return status;
 }
 
+void auth_on_unknown(struct auth *auth, auth_reread_fn *reread, void *ctx)
+{
+    pthread_mutex_lock(&auth->lock);
+    auth->reread = reread;
+    auth->reread_ctx = ctx;
+    pthread_mutex_unlock(&auth->lock);
+}
+
+/* False: there is nobody to ask, or somebody was asked just now. */
+static bool read_again(struct auth *auth)
+{
+    double now = clock_monotonic_ms(NULL);
+    pthread_mutex_lock(&auth->lock);
+    auth_reread_fn *reread = now < auth->reread_from_ms ? NULL : auth->reread;
+    void *ctx = auth->reread_ctx;
+    if (reread)
+        auth->reread_from_ms = now + AUTH_REREAD_MS;
+    pthread_mutex_unlock(&auth->lock);
+    if (reread)
+        reread(ctx);
+    return reread != NULL;
+}
+
 bool auth_is_open(struct auth *auth)
 {
     if (!auth)
@@ -604,7 +630,8 @@ bool auth_find(struct auth *auth, const char *authorization, const char *x_api_k
 {
     struct td_str key;
     return find_key(authorization, x_api_key, api_key, &key) &&
-           !(key.len && memchr(key.data, ',', key.len)) && find_text(auth, key, who);
+           !(key.len && memchr(key.data, ',', key.len)) &&
+           (find_text(auth, key, who) || (read_again(auth) && find_text(auth, key, who)));
 }
 
 bool auth_find_certificate(struct auth *auth, const char *name, struct auth_who *who)

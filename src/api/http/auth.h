@@ -67,6 +67,13 @@ void auth_clear(struct auth *auth);
 TD_MUST_CHECK enum td_status auth_load(struct auth *auth, struct key_store *store,
                                        struct meters *meters, struct td_error *err);
 
+/* May call auth_load, and must not take long: a request waits. */
+typedef void auth_reread_fn(void *ctx);
+/* Is called before a key is refused that nobody knows, so that one that was just made is taken;
+ * once in AUTH_REREAD_MS, however many wrong keys are tried. NULL = none. */
+#define AUTH_REREAD_MS 20
+void auth_on_unknown(struct auth *auth, auth_reread_fn *reread, void *ctx);
+
 /* Nobody needs a key. True for NULL, too. */
 bool auth_is_open(struct auth *auth);
 /* Whether there are keys of operators. */

@@ -1,5 +1,6 @@
 /* Keys of clients and operators, and the tenants that they stand for. */
 #include "api/http/auth.h"
+#include "base/clock.h"
 #include "base/str.h"
 #include "test.h"
 
@@ -272,6 +273,43 @@ static void test_the_first_stored_key_shuts_an_open_door_for_good(void)
     auth_free(auth);
 }
 
+struct reread {
+    struct auth *auth;
+    struct key_store *store;
+    unsigned count;
+};
+
+static void load_again(void *ctx)
+{
+    struct reread *reread = ctx;
+    reread->count++;
+    CHECK(auth_load(reread->auth, reread->store, NULL, NULL) == TD_OK);
+}
+
+static void test_a_key_that_was_just_made_is_looked_for_once_and_wrong_ones_not_each_time(void)
+{
+    struct auth *auth = auth_new(secret);
+    struct key_store *store = use_store();
+    struct auth_who who = {0};
+    struct reread reread = {auth, store, 0};
+    REQUIRE(auth && store);
+    put(auth, store, "one", "");
+    CHECK(!auth_find(auth, "Bearer one", NULL, NULL, &who));
+    auth_on_unknown(auth, load_again, &reread);
+    double began = clock_monotonic_ms(NULL);
+    CHECK(auth_find(auth, "Bearer one", NULL, NULL, &who) && reread.count == 1);
+    for (int i = 0; i < 20000; i++)
+        auth_find(auth, "Bearer wrong", NULL, NULL, &who);
+    double took = clock_monotonic_ms(NULL) - began;
+    CHECK(reread.count <= 1 + took / AUTH_REREAD_MS);
+    for (int i = 0; i < 1000; i++)
+        CHECK(auth_find(auth, "Bearer one", NULL, NULL, &who));
+    CHECK(reread.count <= 1 + took / AUTH_REREAD_MS);
+    auth_on_unknown(auth, NULL, NULL);
+    drop_store(store);
+    auth_free(auth);
+}
+
 static void test_stored_keys_stand_beside_those_of_the_configuration(void)
 {
     struct auth *auth = with_clients("alpha");
@@ -346,6 +384,7 @@ static void test_an_application_is_let_in_by_its_own_key(void)
 int main(void)
 {
     RUN(test_the_first_stored_key_shuts_an_open_door_for_good);
+    RUN(test_a_key_that_was_just_made_is_looked_for_once_and_wrong_ones_not_each_time);
     RUN(test_stored_keys_stand_beside_those_of_the_configuration);
     RUN(test_a_rotated_key_is_the_same_tenants_and_the_old_text_ends);
     RUN(test_an_application_is_let_in_by_its_own_key);

@@ -2,7 +2,8 @@
  * committed (PRAGMA data_version): looking costs some microseconds and reads no page. The file may
  * come later, when the first key is made, and it may be another one after a backup was put back. A
  * store that vanishes or cannot be read changes nothing: the keys of before stay, because no fault
- * of a disk may open or shut the door.
+ * of a disk may open or shut the door. A key that nobody knows may have been made just now, so the
+ * counter is looked at before it is refused, too.
  *
  * A store that nodes share has a number that grows with each change of keys. A node keeps a copy of
  * it on its disk, with marks of keys like the store, so that it knows them when it starts while the
@@ -28,6 +29,7 @@
 #include <time.h>
 
 #define LOOK_MS 250
+#define REREAD_MS 5
 #define LOOKS_A_SAVE 4    /* sums of what was spent: every second */
 #define LOOKS_A_COUNT 8   /* of nodes */
 #define LOOKS_A_TOUCH 120 /* when keys were used last: every half minute */
@@ -51,6 +53,9 @@ struct key_keeper {
     uint32_t nodes; /* that are there */
     bool restored;  /* what was spent before the start */
     bool failed;    /* as the log has it */
+    /* Whoever has it uses the store. A request that shows an unknown key waits no longer than
+     * REREAD_MS for it. */
+    pthread_mutex_t at_work;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -270,7 +275,7 @@ static enum td_status save_used(struct key_keeper *keeper, struct td_error *err)
     return status;
 }
 
-static void tend(struct key_keeper *keeper, bool last)
+static void tend_locked(struct key_keeper *keeper, bool last)
 {
     struct td_error err = {0};
     enum td_status status = look(keeper, &err);
@@ -294,6 +299,24 @@ static void tend(struct key_keeper *keeper, bool last)
     else if (!failed && keeper->failed)
         log_event(LOG_LEVEL_INFO, "keys_recovered", "file=%s", keeper->path);
     keeper->failed = failed;
+}
+
+static void tend(struct key_keeper *keeper, bool last)
+{
+    pthread_mutex_lock(&keeper->at_work);
+    tend_locked(keeper, last);
+    pthread_mutex_unlock(&keeper->at_work);
+}
+
+/* For auth_on_unknown. A fault is told by the thread's own look. */
+static void look_early(void *ctx)
+{
+    struct key_keeper *keeper = ctx;
+    const struct timespec until = clock_deadline(REREAD_MS);
+    if (pthread_mutex_clocklock(&keeper->at_work, CLOCK_MONOTONIC, &until) != 0)
+        return;
+    (void)!look(keeper, &(struct td_error){0});
+    pthread_mutex_unlock(&keeper->at_work);
 }
 
 /* A busy machine may take a while to let us into its database. */
@@ -334,6 +357,7 @@ static void keeper_free(struct key_keeper *keeper)
 {
     key_store_close(keeper->store);
     pthread_mutex_destroy(&keeper->lock);
+    pthread_mutex_destroy(&keeper->at_work);
     pthread_cond_destroy(&keeper->wake);
     free(keeper);
 }
@@ -353,6 +377,7 @@ enum td_status key_keeper_start(struct runtime *runtime, struct auth *auth, stru
     keeper->spending = runtime_spending(runtime);
     keeper->consents = runtime_consents(runtime);
     pthread_mutex_init(&keeper->lock, NULL);
+    pthread_mutex_init(&keeper->at_work, NULL);
     clock_cond_init(&keeper->wake);
     keeper->shared = config->state != NULL;
     keeper->version = -1;
@@ -363,17 +388,21 @@ enum td_status key_keeper_start(struct runtime *runtime, struct auth *auth, stru
         status = first_look(keeper, err);
     if (status == TD_OK && pthread_create(&keeper->thread, NULL, run, keeper) != 0)
         status = error_set(err, TD_NO_MEMORY, "no thread for the keys");
-    if (status == TD_OK)
-        *out = keeper;
-    else
+    if (status != TD_OK) {
         keeper_free(keeper);
-    return status;
+        return status;
+    }
+    if (!keeper->shared) /* a database may be far away */
+        auth_on_unknown(auth, look_early, keeper);
+    *out = keeper;
+    return TD_OK;
 }
 
 void key_keeper_stop(struct key_keeper *keeper)
 {
     if (!keeper)
         return;
+    auth_on_unknown(keeper->auth, NULL, NULL);
     pthread_mutex_lock(&keeper->lock);
     keeper->stop = true;
     pthread_cond_signal(&keeper->wake);

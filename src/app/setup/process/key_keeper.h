@@ -1,7 +1,8 @@
 /* Keeps a server's keys, and consents that nodes share, as the store has them: what `tandem keys`
- * and the admin API change is in force within a quarter of a second, and no request waits for the
- * store. It also keeps what keys have spent, every second, and when they were used last, every half
- * minute. One thread of its own; the main thread starts and stops it. */
+ * and the admin API change is in force within a quarter of a second, and a new key in a file at
+ * once. No request with a known key waits for the store. It also keeps what keys have spent, every
+ * second, and when they were used last, every half minute. One thread of its own; the main thread
+ * starts and stops it. */
 #ifndef APP_KEY_KEEPER_H
 #define APP_KEY_KEEPER_H
 
