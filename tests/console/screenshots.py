@@ -67,14 +67,13 @@ def nothing(page: "Page") -> None:
 
 
 def edit(page: "Page") -> None:
-    """A policy with a change, and what the server says of it."""
+    """A policy while it is changed, and what the server says of it."""
     page.get_by_text("Sound.").wait_for()
     page.get_by_role("textbox").click()
     page.keyboard.press("Control+End")
     page.keyboard.type("    gates: {g3: {confidence_min: 0.8}}\n")
-    page.keyboard.press("Control+Space")
-    page.get_by_role("option", name="aliases").wait_for()
-    page.keyboard.press("ArrowUp")
+    page.keyboard.type("climb: hedg")
+    page.get_by_role("option", name="hedged").wait_for()
 
 
 def take(

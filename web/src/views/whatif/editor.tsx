@@ -7,6 +7,8 @@ import { t } from '../../texts'
 import { complete, type Completion } from './complete'
 
 const LINE_REM = 1.35 // as in whatif.css
+const OFFERS_MAX = 8 // of which are seen at once
+const OFFERS_REM = 5 // the hint below them
 const SHOWN_MAX = 60
 
 interface Props {
@@ -36,7 +38,7 @@ export function Editor({ value, onChange, readOnly, errors, warnings, field }: P
   const schema = useRef<Schema | null>(null)
   const [found, setFound] = useState<Completion | null>(null)
   const [chosen, setChosen] = useState(0)
-  const [place, setPlace] = useState({ top: 0, column: 0 })
+  const [place, setPlace] = useState({ top: 0, column: 0, above: false })
   const count = useMemo(() => value.split('\n').length, [value])
   const bad = useMemo(() => linesOf(errors, count), [errors, count])
   const odd = useMemo(() => linesOf(warnings, count), [warnings, count])
@@ -62,9 +64,14 @@ export function Editor({ value, onChange, readOnly, errors, warnings, field }: P
     if (!next || (!asked && !typed)) return setFound(null)
     const before = at.value.slice(0, next.from).split('\n')
     const size = parseFloat(getComputedStyle(document.documentElement).fontSize)
+    const top = (before.length * LINE_REM + 0.6) * size - at.scrollTop
+    const rows = Math.min(next.options.length, OFFERS_MAX)
+    const room = (rows * LINE_REM + OFFERS_REM) * size
+    const above = top + room > at.clientHeight && top > room
     setPlace({
-      top: (before.length * LINE_REM + 0.6) * size - at.scrollTop,
+      top: above ? at.clientHeight - top + (LINE_REM + 0.2) * size : top,
       column: before.at(-1)!.length,
+      above,
     })
     setChosen(0)
     setFound(next)
@@ -137,7 +144,10 @@ export function Editor({ value, onChange, readOnly, errors, warnings, field }: P
       {options.length > 0 && (
         <div
           class="offers"
-          style={{ insetBlockStart: `${place.top}px`, '--column': place.column }}
+          style={{
+            [place.above ? 'insetBlockEnd' : 'insetBlockStart']: `${place.top}px`,
+            '--column': place.column,
+          }}
         >
           <ul id={`${id}-list`} role="listbox" aria-label={t('policyOffers')}>
             {options.map((option, at) => (
