@@ -111,6 +111,20 @@ def test_a_check_finds_all_mistakes_with_their_lines_and_changes_nothing():
 
 
 @case
+def test_a_text_that_the_server_refuses_goes_out_of_the_file_again():
+    with house(KEYED % "") as tandem:
+        shown = tandem.get(AT, headers=BOSS).json
+        text = shown["text"].replace("api_key_env: TEST_CLOUD_KEY", "api_key_file: /nowhere/key")
+        equal(check(tandem, text, BOSS)["ok"], True, "only the server opens the file")
+        code, _, message = refusal(apply(tandem, text, shown["version"], BOSS))
+        equal(code, 400)
+        assert "the file is as it was" in message and "No such file" in message, message
+        equal(tandem.config.read_text(), shown["text"])
+        equal(tandem.get(AT, headers=BOSS).json["version"], shown["version"])
+        equal(tandem.chat("hi", headers=BOSS, max_tokens=2).status, 200)
+
+
+@case
 def test_the_tests_beside_the_file_are_run():
     with house() as tandem:
         tests = tandem.config.with_name("tandem.test.yaml")
