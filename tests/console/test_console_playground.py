@@ -15,7 +15,7 @@ from browser import PHONE, accessible, ask, last_answer, open_page
 
 WHY_NOT = browser.use_environment()
 
-from scene import KEYED, KEYS, tier_of, with_cloud
+from scene import HARD, KEYED, KEYS, tier_of, with_cloud
 
 from check import case, equal, main
 from clients import install_python, interpreter
@@ -157,6 +157,33 @@ def test_the_weights_choose_by_pointer_and_by_keyboard() -> None:
         page.get_by_role("button", name="Controls").click()
         page.locator(".weights svg").scroll_into_view_if_needed()
         accessible(page)
+    cloud.close()
+
+
+@case
+def test_a_cloud_that_was_connected_in_a_terminal_is_seen_on_the_way_back() -> None:
+    """The way of the first minutes: ask, see why it stayed, connect a cloud, see the next one climb
+    and what it cost."""
+    cloud = ScriptedCloud(Script(text="Taxes and bread."))
+    with Tandem() as first, open_page(first.url, allowed=("ERR_CONNECTION",)) as page:
+        page.get_by_role("heading", name="Connect a cloud").wait_for()
+        page.get_by_role("button", name=HARD).click()
+        card = last_answer(page)
+        assert "on this device" in tier_of(card)
+        card.get_by_text("Why here?").click()
+        card.get_by_text("no API key (set OPENAI_API_KEY)").wait_for()
+        page.get_by_role("button", name="New chat").click()
+        first.stop()
+        env = {"TANDEM_LISTEN": f"127.0.0.1:{first.port}", "OPENAI_API_KEY": "sk-test"}
+        with Tandem(env={**env, "OPENAI_BASE_URL": cloud.base_url}):
+            page.evaluate("dispatchEvent(new Event('focus'))")
+            page.get_by_role("heading", name="Connect a cloud").wait_for(state="detached")
+            page.get_by_role("button", name=HARD).click()
+            card = last_answer(page)
+            assert "in the cloud" in tier_of(card)
+            assert "Cost" in card.locator(".facts dl").inner_text()
+            card.get_by_text("Why here?").click()
+            card.get_by_text("not its task").wait_for()
     cloud.close()
 
 

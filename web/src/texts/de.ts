@@ -45,7 +45,7 @@ export const de: Texts = {
 
   cardCloud: 'Cloud verbinden',
   cardCloudText: 'Schwere Fragen gehen dann an ein großes Modell. Private Daten bleiben trotzdem hier. Starten Sie Tandem mit einem Schlüssel:',
-  cardCloudMore: 'Jeder OpenAI-kompatible Server geht: Setzen Sie auch OPENAI_BASE_URL.',
+  cardCloudMore: 'Jeder OpenAI-kompatible Server geht: Setzen Sie auch OPENAI_BASE_URL. Dann zu dieser Seite zurückkehren: Sie sieht die Cloud.',
   cardModel: 'Größeres Modell holen',
   cardModelText: 'Das mitgelieferte Modell ist winzig. Hier sind {memory} Speicher frei, das reicht für eines mit {size}.',
   cardModelGet: 'Eines wählen und holen',

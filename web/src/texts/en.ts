@@ -46,7 +46,7 @@ export const en = {
 
   cardCloud: 'Connect a cloud',
   cardCloudText: 'Hard questions then go to a large model. Private data still stays here. Start Tandem with a key:',
-  cardCloudMore: 'Any OpenAI-compatible server works: set OPENAI_BASE_URL, too.',
+  cardCloudMore: 'Any OpenAI-compatible server works: set OPENAI_BASE_URL, too. Then come back to this page: it sees the cloud.',
   cardModel: 'Pull a larger model',
   cardModelText: 'The model that comes with Tandem is tiny. {memory} of memory are free here, which is room for one of {size}.',
   cardModelGet: 'Choose one and pull it',

@@ -26,12 +26,21 @@ function useServer() {
   const [capabilities, setCapabilities] = useState<Capabilities | null>(null)
   const [models, setModels] = useState<Model[]>([])
   const [error, setError] = useState<unknown>(null)
+  const read = (failed: (why: unknown) => void) => {
+    ask<Capabilities>('/tandem/v1/capabilities').then(setCapabilities, failed)
+    ask<{ data: Model[] }>('/v1/models').then((list) => setModels(list.data), failed)
+  }
   const load = () => {
     setError(null)
-    ask<Capabilities>('/tandem/v1/capabilities').then(setCapabilities, setError)
-    ask<{ data: Model[] }>('/v1/models').then((list) => setModels(list.data), setError)
+    read(setError)
   }
-  useEffect(load, [])
+  useEffect(() => {
+    load()
+    // Whoever comes back from a terminal may have connected a cloud there, or taken another model.
+    const again = () => read(() => {})
+    addEventListener('focus', again)
+    return () => removeEventListener('focus', again)
+  }, [])
   return { capabilities, models, error, load }
 }
 
