@@ -118,6 +118,26 @@ def test_both_are_asked_again_and_stopped_together() -> None:
 
 
 @case
+def test_an_answer_that_only_calls_a_tool_is_kept_and_goes_on() -> None:
+    cloud, tandem = with_cloud(Script(text='{"city": "Bern"}', echo_tool=True, finish="tool_calls"))
+    with tandem, open_page(tandem.url) as page:
+        page.get_by_role("button", name="Put in an example").click()
+        turn_on(page)
+        ask(page, HARD)
+        both(page)
+        page.get_by_role("button", name="Keep the answer of cloud").click()
+        cloud.script = Script(text="It is sunny.")
+        page.get_by_label("Mode", exact=True).select_option("only-cloud")
+        page.get_by_role("button", name="Side by side").click()
+        page.get_by_label("What it gives back").fill("sun")
+        page.get_by_role("button", name="Give it back and go on").click()
+        page.get_by_text("It is sunny.").wait_for()
+        sent = json.loads(cloud.calls()[-1]["body"])["messages"]
+        equal([one["role"] for one in sent], ["user", "assistant", "tool"])
+    cloud.close()
+
+
+@case
 def test_a_phone_has_them_below_each_other() -> None:
     cloud, tandem = with_cloud(more=KEYED)
     with tandem, open_page(tandem.url, viewport=PHONE) as page:

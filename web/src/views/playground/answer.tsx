@@ -5,7 +5,7 @@ import { t } from '../../texts'
 import { CopyButton } from '../../ui/copy'
 import { Markdown } from '../../ui/markdown'
 import { placeClass, placeName } from '../../ui/place'
-import { isRunning, type Answer } from './conversation'
+import { hasSaid, isRunning, type Answer } from './conversation'
 import { Facts, Origin } from './facts'
 import { Heat } from './heat'
 import { ToolCalls } from './tool-calls'
@@ -158,7 +158,7 @@ export function AnswerCard({ answer, heat, asked, onAgain, onResults }: Props) {
         </div>
       )}
       {!isRunning(answer) && <Facts answer={answer} />}
-      {answer.other?.text && <Other answer={answer.other} heat={heat} />}
+      {answer.other && hasSaid(answer.other) && <Other answer={answer.other} heat={heat} />}
     </article>
   )
 }

@@ -5,7 +5,7 @@ import type { Model } from '../../api/types'
 import { t } from '../../texts'
 import { PlaceBadge, placeName } from '../../ui/place'
 import { AnswerCard } from './answer'
-import { isRunning, isUndecided, type Pair } from './conversation'
+import { hasSaid, isRunning, isUndecided, type Pair } from './conversation'
 
 /** The tiers that the key may name, in the order of the ladder. */
 export const tiersOf = (models: Model[]) => models.filter((one) => one.tandem?.kind === 'tier')
@@ -102,7 +102,7 @@ export function PairCard({ turn, tiers, heat, onKeep, onAgain }: CardProps) {
                 onAgain={null}
                 onResults={null}
               />
-              {answer.text && !isRunning(answer) && (
+              {hasSaid(answer) && !isRunning(answer) && (
                 <button
                   type="button"
                   class="button"

@@ -91,7 +91,7 @@ export const isRunning = (turn: Turn | undefined): boolean =>
     ? turn.answers.some(isRunning)
     : turn?.role === 'assistant' && (turn.state === 'waiting' || turn.state === 'streaming')
 
-const hasSaid = (one: Answer) => one.text !== '' || one.calls.length > 0
+export const hasSaid = (one: Answer) => one.text !== '' || one.calls.length > 0
 
 /** Both said something, and nobody has chosen yet. */
 export const isUndecided = (turn: Turn | undefined) =>
