@@ -190,6 +190,39 @@ def test_a_running_server_is_asked_too():
 
 
 @case
+def test_a_session_goes_on_with_what_was_said_and_keeps_it_for_its_owner():
+    cloud = ScriptedCloud(Script(text="Conwy."))
+    with state() as folder:
+        env, path = environment(folder, cloud), Path(folder) / "trip.json"
+        for question in ("Name a town in Wales.", "And where is it?"):
+            code, out, err = run("ask", "--session", path, "--route", "openai", question, env=env)
+            equal((code, out, err), (0, b"Conwy.\n", ""))
+        said = [message["content"] for message in cloud.requests[-1]["json"]["messages"]]
+        equal(said, ["Name a town in Wales.", "Conwy.", "And where is it?"])
+        kept = path.read_bytes()
+        equal((path.stat().st_mode & 0o777, len(json.loads(kept)["messages"])), (0o600, 4))
+        code, _, err = run("chat", stdin=f"/load {path}\n".encode(), env=env)
+        assert code == 0 and "Loaded 4 messages" in err, err
+        code, out, err = run("ask", "-s", path, "--route", "nobody", "Why?", env=env)
+        equal((code, out, path.read_bytes()), (1, b"", kept), err)
+        path.write_text("{}")
+        code, out, err = run("ask", "-s", path, "Why?", env=env)
+        equal((code, out, path.read_text(), len(cloud.requests)), (1, b"", "{}", 2))
+        assert "Not loaded" in err and str(path) in err, err
+
+
+@case
+def test_a_private_session_stays_on_the_device():
+    cloud = ScriptedCloud(Script(text="Conwy."))
+    with state() as folder:
+        env, path = environment(folder, cloud), Path(folder) / "mine.json"
+        equal(run("ask", "-s", path, "--private", LABEL, env=env)[1], b"play_music\n")
+        code, _, err = run("ask", "-s", path, HARD, env=env)
+        equal((code, len(cloud.requests)), (0, 0), err)
+        assert "Private" in err, err
+
+
+@case
 def test_a_server_that_cannot_be_asked_is_named_with_what_to_do():
     for url, word in (
         ("127.0.0.1:8080", "http://HOST:PORT"),

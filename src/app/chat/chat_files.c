@@ -10,9 +10,11 @@
 #include "base/utf8.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* As a shell would read it. */
 static bool read_path(const struct chat *chat, struct td_str text, char out[static CHAT_PATH_BYTES])
@@ -112,7 +114,8 @@ bool chat_save(struct chat *chat, struct td_str name)
     if (status != TD_OK)
         return false;
     snprintf(chat->saved_as, sizeof chat->saved_as, "%s", path);
-    chat_say(chat, "Saved in %s, which only you may read.", path);
+    if (!chat->brief)
+        chat_say(chat, "Saved in %s, which only you may read.", path);
     return true;
 }
 
@@ -140,10 +143,19 @@ bool chat_load(struct chat *chat, struct td_str name)
     conversation_deinit(&chat->conversation);
     chat->conversation = loaded;
     snprintf(chat->saved_as, sizeof chat->saved_as, "%s", path);
-    chat_say(chat, "Loaded %zu messages from %s.", loaded.count, path);
+    if (!chat->brief)
+        chat_say(chat, "Loaded %zu messages from %s.", loaded.count, path);
     if (is_private && !chat->conversation.is_private)
         chat_begin_private(chat);
     return true;
+}
+
+bool chat_resume(struct chat *chat, struct td_str name)
+{
+    char path[CHAT_PATH_BYTES];
+    if (!read_path(chat, name, path))
+        return false;
+    return (access(path, F_OK) != 0 && errno == ENOENT) || chat_load(chat, name);
 }
 
 /* --- completing --- */

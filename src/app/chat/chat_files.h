@@ -10,6 +10,8 @@
 bool chat_attach(struct chat *chat, struct td_str path);
 bool chat_save(struct chat *chat, struct td_str path);
 bool chat_load(struct chat *chat, struct td_str path);
+/* The same where there is such a file; a new conversation where there is none. */
+bool chat_resume(struct chat *chat, struct td_str path);
 
 /* Names of files that begin like this. */
 void chat_complete_path(struct td_str begin, struct completions *out);

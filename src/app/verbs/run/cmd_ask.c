@@ -3,6 +3,7 @@
  */
 #define HELP_OF 63
 #include "app/chat/chat.h"
+#include "app/chat/chat_files.h"
 #include "app/chat/chat_options.h"
 #include "app/cli/command.h"
 #include "app/cli/verb.h"
@@ -81,7 +82,16 @@ static enum td_status write_question(const char *text, struct buf *out, struct t
                : status;
 }
 
-static int open_and_ask(struct chat *chat, const struct chat_options *options,
+/* In the conversation of a file, or in none (NULL). A stopped answer is kept as far as it came. */
+static int ask_within(struct chat *chat, const char *session, struct td_str question)
+{
+    if (session && !chat_resume(chat, str_from(session)))
+        return 1;
+    int code = (int)chat_ask(chat, question);
+    return session && code != CHAT_FAILED && !chat_save(chat, str_from(session)) ? 1 : code;
+}
+
+static int open_and_ask(struct chat *chat, const struct chat_options *options, const char *session,
                         struct td_str question)
 {
     struct td_error err = {0};
@@ -90,7 +100,7 @@ static int open_and_ask(struct chat *chat, const struct chat_options *options,
         code = command_fail_as("ask", &err, chat->json);
     } else {
         chat->conversation.is_private = options->is_private;
-        code = (int)chat_ask(chat, question);
+        code = ask_within(chat, session, question);
     }
     if (signals_ended_by())
         code = 128 + signals_ended_by();
@@ -102,9 +112,13 @@ static int cmd_ask(int argc, char **argv)
 {
     static struct chat chat; /* large for a stack; one a process */
     struct chat_options given = {.runtime = {.slots = 1, .arguments = argv}};
-    const char *text[1] = {NULL};
+    const char *text[1] = {NULL}, *session = NULL;
     size_t count = 0;
-    const struct option options[] = {CHAT_OPTION_ROWS(chat, given)};
+    const struct option options[] = {
+        {"session", 's', OPTION_TEXT, &session, "FILE",
+         "go on with the conversation in FILE, and keep it there; without the file it begins", 0,
+         0},
+        CHAT_OPTION_ROWS(chat, given)};
     const struct option_spec spec = {
         .verb = "ask",
         .arguments = "[QUESTION]",
@@ -115,7 +129,8 @@ static int cmd_ask(int argc, char **argv)
             "not answered, 2 used wrongly (also: no text on standard input), 130 stopped "
             "with Ctrl-C."),
         .example = HELP_TEXT("  tandem ask \"What is 12 percent of 80?\"\n"
-                             "  git diff | tandem ask \"Write a commit message\""),
+                             "  git diff | tandem ask \"Write a commit message\"\n"
+                             "  tandem ask --session trip.json \"And where is the next one?\""),
         .json = HELP_TEXT(
             "{\"text\", \"total_ms\", \"tandem\"}; \"tandem\" is the object of the API. When "
             "nothing answered: {\"ok\": false, \"error\"}."),
@@ -133,7 +148,7 @@ static int cmd_ask(int argc, char **argv)
     buf_init(&question, CONVERSATION_BYTES_MAX);
     enum td_status status = write_question(text[0], &question, &err);
     if (status == TD_OK)
-        code = open_and_ask(&chat, &given, buf_view(&question));
+        code = open_and_ask(&chat, &given, session, buf_view(&question));
     else if (status == TD_INVALID && !chat.json)
         code = options_misuse("ask", "%s", err.message);
     else
