@@ -97,6 +97,16 @@ def test_few_blocks_are_not_run_and_each_says_why():
     assert len(commands) > 60, "the blocks of commands are not where they were"
 
 
+# Commands in the comments of what a reader copies, and in pages beside docs/.
+BESIDE = [
+    path
+    for folder in ("bindings", "deploy", "examples", "packaging")
+    for pattern in ("README.md", "*.yaml", "*.rs", "*.go", "*.c", "*.in", "Dockerfile")
+    for path in sorted((ROOT / folder).rglob(pattern))
+    if "node_modules" not in path.parts
+]
+
+
 # What a part of a configuration does not have, and its page does not show.
 ELSEWHERE = re.compile(
     r"unknown (tier|app) |no tier is named|No such file or directory|needs the key"
@@ -186,6 +196,22 @@ def test_commands_in_sentences_have_verbs_and_options_that_exist():
             command = " ".join(quoted.split("|")[0].split()).replace("[", "").replace("]", "")
             problems += [f"{path.name}: {words}" for words in unknown_words(command)]
     assert len(HELP) > 20, "commands in sentences are not where they were"
+    refuse(problems)
+
+
+@case
+def test_commands_beside_the_docs_exist_and_name_files_that_are_there():
+    problems, count = [], 0
+    begins = r"(?:^\s*(?:#|//|\*) *|`)(?:sudo )?(?:[A-Z_]+=\S+ )*"
+    for path in BESIDE:
+        for found in re.findall(begins + r"(tandem [a-z][^`\n]*)", path.read_text(), re.MULTILINE):
+            command = re.split(r"  +#|[;|]", found.replace("...", "x"))[0].rstrip(" .,")
+            wrong = unknown_words(command)
+            for named in re.findall(r"(?:examples|docs|tools|tests)/[\w./-]+", command):
+                wrong += [] if (ROOT / named).exists() else [f"no file {named}"]
+            problems += [f"{path.relative_to(ROOT)}: {words}" for words in wrong]
+            count += 1
+    assert count > 20, f"the commands are not where they were: {count}"
     refuse(problems)
 
 
