@@ -53,16 +53,20 @@ static enum td_status find_family(struct folder *folder, struct td_error *err)
 {
     struct td_str type = json_text(json_get(folder->config, "model_type"));
     folder->text = folder->config;
-    if (str_equal(type, STR("gemma3")) && !json_absent(json_get(folder->config, "text_config"))) {
+    bool gemma4 = str_equal(type, STR("gemma4"));
+    if ((gemma4 || str_equal(type, STR("gemma3"))) &&
+        !json_absent(json_get(folder->config, "text_config"))) {
         folder->text = json_get(folder->config, "text_config");
-        type = STR("gemma3_text");
+        type = gemma4 ? STR("gemma4_text") : STR("gemma3_text");
     }
+    char list[600];
     folder->family = hf_family_find(type);
-    return folder->family
-               ? TD_OK
-               : error_set(err, TD_UNSUPPORTED,
-                           "%s/config.json: model_type '" STR_FMT "'; converted are %s",
-                           folder->path, STR_ARG(str_slice(type, 0, 60)), hf_family_list());
+    if (folder->family)
+        return TD_OK;
+    hf_family_list(false, list, sizeof list);
+    return error_set(err, TD_UNSUPPORTED,
+                     "%s/config.json: model_type '" STR_FMT "'; converted are %s", folder->path,
+                     STR_ARG(str_slice(type, 0, 60)), list);
 }
 
 static enum td_status read_folder(struct folder *folder, struct td_error *err)
@@ -137,10 +141,20 @@ static const struct {
     const char *theirs, *ours;
     bool whole, required;
 } numbers[] = {
-    {"num_hidden_layers", "block_count", true, true},
     {"max_position_embeddings", "context_length", true, true},
     {"hidden_size", "embedding_length", true, true},
     {"conv_L_cache", "shortconv.l_cache", true, false},
+    {"num_dense_layers", "leading_dense_block_count", true, false},
+    {"num_kv_shared_layers", "attention.shared_kv_layers", true, false},
+    {"hidden_size_per_layer_input", "embedding_length_per_layer_input", true, false},
+    {"mamba_d_conv", "ssm.conv_kernel", true, false},
+    {"conv_kernel", "ssm.conv_kernel", true, false},
+    {"mamba_d_state", "ssm.state_size", true, false},
+    {"ssm_state_size", "ssm.state_size", true, false},
+    {"mamba_n_heads", "ssm.time_step_rank", true, false},
+    {"mamba_num_heads", "ssm.time_step_rank", true, false},
+    {"mamba_n_groups", "ssm.group_count", true, false},
+    {"n_groups", "ssm.group_count", true, false},
     {"head_dim", "attention.key_length", true, false},
     {"head_dim", "attention.value_length", true, false},
     {"attn_logit_softcapping", "attn_logit_softcapping", false, false},
@@ -156,6 +170,13 @@ static enum td_status bad_number(const char *name, struct td_error *err)
     return error_set(err, TD_CORRUPT, "config.json: %s is no positive number", name);
 }
 
+/* nemotron_h lists the kinds of its layers instead. */
+static double layer_count(const struct folder *folder)
+{
+    size_t listed = json_count(json_get(folder->text, "layers_block_type"));
+    return json_number(json_get(folder->text, "num_hidden_layers"), (double)listed);
+}
+
 /* A size that pruned models have anew in each layer: the rows of a matrix, in `unit`. One number if
  * all layers have the same, an array otherwise; `all` if no layer has the matrix. */
 static enum td_status put_each(struct pairs *pairs, const char *key, const char *part, double unit,
@@ -163,11 +184,8 @@ static enum td_status put_each(struct pairs *pairs, const char *key, const char 
 {
     const struct folder *folder = pairs->folder;
     uint32_t each[LAYERS_MAX], most = 0;
-    double layers = json_number(json_get(folder->text, "num_hidden_layers"), 0);
+    double layers = layer_count(folder);
     bool same = true;
-    if (!(layers >= 1 && layers <= LAYERS_MAX))
-        return error_set(err, TD_CORRUPT, "config.json: num_hidden_layers is not in [1, %d]",
-                         LAYERS_MAX);
     for (uint32_t i = 0; i < (uint32_t)layers; i++) {
         double count = (double)hf_weights_rows(&folder->weights, i, part) / unit;
         each[i] = count < NUMBER_MAX ? (uint32_t)count : (uint32_t)NUMBER_MAX;
@@ -178,7 +196,8 @@ static enum td_status put_each(struct pairs *pairs, const char *key, const char 
         same = same && each[i] == each[0];
         most = each[i] > most ? each[i] : most;
     }
-    bool listed = !same && !(folder->family->short_conv && strcmp(part, "attn_q") == 0);
+    bool mixed = folder->family->short_conv || folder->family->ssm;
+    bool listed = !same && !(mixed && strcmp(part, "attn_q") == 0);
     all = same && most ? most : all;
     if (!listed && (!(all > 0) || all > NUMBER_MAX))
         return bad_number(key, err);
@@ -187,6 +206,64 @@ static enum td_status put_each(struct pairs *pairs, const char *key, const char 
     else
         gguf_put_u32s(pairs->buf, key_of(pairs, key), each, (uint64_t)layers);
     pairs->count += listed;
+    return TD_OK;
+}
+
+static void put_experts(struct pairs *pairs, double dense_ffn)
+{
+    const struct hf_weights *weights = &pairs->folder->weights;
+    const struct hf_tensor *up = hf_weights_first(weights, "ffn_up_exps");
+    const struct hf_tensor *shared = hf_weights_first(weights, "ffn_up_shexp");
+    double used = json_number(json_get(pairs->folder->text, "num_experts_per_tok"), 0);
+    put_number(pairs, "expert_count", hf_expert_count(pairs->folder->text), true);
+    put_number(pairs, "expert_used_count", used >= 1 && used < NUMBER_MAX ? used : 0, true);
+    if (up)
+        put_number(pairs, "expert_feed_forward_length", (double)up->rows, true);
+    if (shared)
+        put_number(pairs, "expert_shared_feed_forward_length", (double)shared->rows, true);
+    if (dense_ffn >= 1 && dense_ffn < NUMBER_MAX)
+        put_number(pairs, "feed_forward_length", dense_ffn, true);
+    if (hf_weights_first(weights, "ffn_gate_inp") && pairs->folder->family->short_conv)
+        put_number(pairs, "expert_gating_func", 2, true); /* sigmoids */
+}
+
+/* Gemma 4: a layer has a window or not, which decides the size of its heads. */
+static enum td_status put_two_heads(struct pairs *pairs, double heads, double kv_heads,
+                                    struct td_error *err)
+{
+    const struct folder *folder = pairs->folder;
+    const struct json *kinds = json_get(folder->text, "layer_types");
+    uint32_t layers = (uint32_t)layer_count(folder), each[LAYERS_MAX];
+    uint32_t head = hf_global_head_size(&folder->weights), local = hf_head_size(folder->text);
+    bool windows[LAYERS_MAX], same = true;
+    if (json_count(kinds) != layers || head == 0 || !(kv_heads >= 1) || kv_heads > NUMBER_MAX)
+        return error_set(err, TD_CORRUPT,
+                         "config.json: layer_types or num_key_value_heads do not fit %u layers",
+                         layers);
+    for (uint32_t i = 0; i < layers; i++) {
+        uint64_t rows = hf_weights_rows(&folder->weights, i, "attn_k");
+        windows[i] = str_equal(json_text(json_at(kinds, i)), STR("sliding_attention"));
+        each[i] = (uint32_t)kv_heads;
+        if (!windows[i]) /* those that share keys have as many as those before them */
+            each[i] = rows ? (uint32_t)(rows / head) : 0;
+        for (uint32_t j = i; each[i] == 0 && j > 0; j--)
+            each[i] = windows[j - 1] ? 0 : each[j - 1];
+        same = same && each[i] == each[0];
+    }
+    put_number(pairs, "attention.head_count", heads, true);
+    if (same)
+        put_number(pairs, "attention.head_count_kv", kv_heads, true);
+    else
+        gguf_put_u32s(pairs->buf, key_of(pairs, "attention.head_count_kv"), each, layers);
+    gguf_put_bools(pairs->buf, key_of(pairs, "attention.sliding_window_pattern"), windows, layers);
+    pairs->count += same ? 1 : 2;
+    static const char *const sizes[] = {"attention.key_length", "attention.value_length",
+                                        "rope.dimension_count"};
+    for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+        char name[48];
+        snprintf(name, sizeof name, "%s%s", sizes[i / 2], i % 2 ? "_swa" : "");
+        put_number(pairs, name, i % 2 ? local : head, true);
+    }
     return TD_OK;
 }
 
@@ -199,32 +276,62 @@ static enum td_status put_sizes(struct pairs *pairs, struct td_error *err)
     double unit = hf_head_size(config), value;
     if (!(heads > 0) || heads > NUMBER_MAX)
         return bad_number("num_attention_heads", err);
-    enum td_status status = put_each(pairs, "attention.head_count", "attn_q", unit, heads, err);
-    if (status == TD_OK)
+    const struct hf_weights *weights = &pairs->folder->weights;
+    bool two_heads = pairs->folder->family->two_heads;
+    enum td_status status =
+        two_heads ? put_two_heads(pairs, heads, kv_heads, err)
+                  : put_each(pairs, "attention.head_count", "attn_q", unit, heads, err);
+    if (status == TD_OK && !two_heads)
         status = put_each(pairs, "attention.head_count_kv", "attn_k", unit,
                           kv_heads > 0 ? kv_heads : heads, err);
-    if (status == TD_OK)
-        status = put_each(pairs, "feed_forward_length", "ffn_gate", 1,
-                          json_number(json_get(config, "intermediate_size"), 0), err);
+    double ffn = json_number(json_get(config, "intermediate_size"), 0);
+    bool gated = !pairs->folder->family->ssm || hf_weights_first(weights, "ffn_gate");
+    if (hf_weights_first(weights, "ffn_gate_exps"))
+        put_experts(pairs, ffn);
+    else if (status == TD_OK)
+        status = put_each(pairs, "feed_forward_length", gated ? "ffn_gate" : "ffn_up", 1, ffn, err);
     epsilon = epsilon ? epsilon : "rms_norm_eps";
     value = json_number(json_get(config, epsilon), 0);
     if (status == TD_OK && !(value > 0))
         return bad_number(epsilon, err);
     put_number(pairs,
-               str_starts_with(str_from(epsilon), STR("layer_"))
-                   ? "attention.layer_norm_epsilon"
-                   : "attention.layer_norm_rms_epsilon",
+               pairs->folder->family->layer_norm ? "attention.layer_norm_epsilon"
+                                                 : "attention.layer_norm_rms_epsilon",
                value, false);
     return status;
+}
+
+static void put_ssm(struct pairs *pairs)
+{
+    const struct hf_tensor *out = hf_weights_first(&pairs->folder->weights, "ssm_out");
+    struct td_str positions = json_text(json_get(pairs->folder->text, "position_embedding_type"));
+    if (out)
+        put_number(pairs, "ssm.inner_size", (double)out->cols, true);
+    if (str_equal(str_from(pairs->folder->family->model_type), STR("granitemoehybrid")) &&
+        !str_equal(positions, STR("rope"))) {
+        gguf_put_bool(pairs->buf, key_of(pairs, "rope.scaling.finetuned"), false);
+        pairs->count++;
+    }
 }
 
 static enum td_status put_numbers(struct pairs *pairs, struct td_error *err)
 {
     const struct json *config = pairs->folder->text;
+    double layers = layer_count(pairs->folder);
+    if (!(layers >= 1 && layers <= LAYERS_MAX) || layers != floor(layers))
+        return error_set(err, TD_CORRUPT, "config.json: num_hidden_layers is not in [1, %d]",
+                         LAYERS_MAX);
+    put_number(pairs, "block_count", layers, true);
+    if (pairs->folder->family->scales)
+        put_number(pairs, "logit_scale", 1, false);
+    if (pairs->folder->family->ssm)
+        put_ssm(pairs);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         const struct json *value = json_get(config, numbers[i].theirs);
         double number = json_number(value, -1);
-        if (json_absent(value) && !numbers[i].required)
+        bool other = pairs->folder->family->two_heads &&
+                     strcmp(numbers[i].theirs, "head_dim") == 0; /* put_two_heads */
+        if (((json_absent(value) || number == 0) && !numbers[i].required) || other)
             continue;
         if (!(number > 0) || number > NUMBER_MAX || (numbers[i].whole && number != floor(number)))
             return bad_number(numbers[i].theirs, err);
@@ -249,15 +356,19 @@ static enum td_status put_rope(struct pairs *pairs, struct td_error *err)
     double heads = json_number(json_get(config, "num_attention_heads"), 1);
     double head = json_number(json_get(config, "head_dim"), 0);
     head = head > 0 ? head : json_number(json_get(config, "hidden_size"), 0) / heads;
-    put_number(pairs, "rope.dimension_count", floor(head * hf_rotary_part(config)), true);
+    if (!pairs->folder->family->two_heads)
+        put_number(pairs, "rope.dimension_count", floor(head * hf_rotary_part(config)), true);
     struct td_str kind = json_text(json_get(rope, "rope_type"));
     kind = kind.len ? kind : json_text(json_get(rope, "type"));
     double factor = json_number(json_get(rope, "factor"), 0);
     double original = json_number(json_get(rope, "original_max_position_embeddings"), 0);
     if (original <= 0)
         original = json_number(json_get(config, "original_max_position_embeddings"), 0);
-    if (kind.len == 0 || str_equal(kind, STR("default")) || str_equal(kind, STR("llama3")))
-        return TD_OK; /* llama3 is a tensor: hf_weights.c */
+    bool tensor = str_equal(kind, STR("llama3")) ||
+                  (str_equal(kind, STR("proportional")) && pairs->folder->family->two_heads);
+    bool by_base = json_number(json_get(rope, "alpha"), 0) > 0;
+    if (kind.len == 0 || str_equal(kind, STR("default")) || tensor || by_base)
+        return TD_OK; /* hf_weights.c has it */
     bool longrope = str_equal(kind, STR("longrope")), yarn = str_equal(kind, STR("yarn"));
     if (!longrope && !yarn && !str_equal(kind, STR("linear")))
         return error_set(err, TD_UNSUPPORTED,
@@ -372,7 +483,8 @@ static struct mix_model model_of(const struct folder *folder)
     struct mix_model model = {.tied = folder->weights.tied, .group = 1};
     double heads = json_number(json_get(folder->text, "num_attention_heads"), 1);
     double kv_heads = json_number(json_get(folder->text, "num_key_value_heads"), heads);
-    double layers = json_number(json_get(folder->text, "num_hidden_layers"), 0);
+    double layers = layer_count(folder);
+    model.expert_count = hf_expert_count(folder->text);
     if (kv_heads >= 1 && heads >= 1 && heads < 1e6)
         model.group = (uint32_t)(heads / kv_heads);
     if (layers >= 1 && layers < 1e6)
@@ -388,7 +500,10 @@ static void plan_tensors(const struct folder *folder, const struct mix *mix,
         const struct hf_tensor *from = &folder->weights.tensors[i];
         struct gguf_write_tensor *to = &tensors[i].to;
         *to = (struct gguf_write_tensor){
-            str_from(from->name), TENSOR_F32, from->dim_count, {from->cols, from->rows, 1, 1}};
+            str_from(from->name),
+            TENSOR_F32,
+            from->dim_count,
+            {from->cols, from->rows, from->experts ? from->experts : 1, 1}};
         if (!mix_keeps(to->name, to->dims))
             to->type = mix_fit(mix_type(mix, &model, to->name), from->cols);
     }

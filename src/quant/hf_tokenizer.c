@@ -2,7 +2,7 @@
  * byte-level BPE   (GPT-2, Llama 3, Qwen): GGUF's "gpt2" with merges; the regular expression that
  * cuts texts first has a name in GGUF, found by its text SentencePiece BPE (Llama 2, Gemma):
  * "byte_fallback"; GGUF's "llama" with scores. Its merges are in the order of the ids, so that the
- * score of a token is minus its id. */
+ * score of a token is minus its id. Gemma 4's are not, and GGUF's "gemma4" has them. */
 #include "quant/hf_tokenizer.h"
 
 #include "base/error.h"
@@ -29,6 +29,7 @@ struct vocabulary {
     int32_t *kinds;           /* [count] */
     uint32_t count;
     bool byte_level;
+    bool ranked; /* Gemma 4: merges instead of scores */
 };
 
 /* The regular expressions of pre-tokenizers, and GGUF's names for them. */
@@ -271,12 +272,15 @@ static enum td_status convert(struct vocabulary *vocabulary, const struct json *
     if (status != TD_OK)
         return status;
     gguf_put_string(pairs, "tokenizer.ggml.model",
-                    vocabulary->byte_level ? STR("gpt2") : STR("llama"));
+                    vocabulary->byte_level ? STR("gpt2")
+                    : vocabulary->ranked   ? STR("gemma4")
+                                           : STR("llama"));
     gguf_put_string(pairs, "tokenizer.ggml.pre", str_from(cut ? cut : "default"));
     *count += 2;
     write_tokens(vocabulary, pairs, count);
-    return vocabulary->byte_level ? write_merges(vocabulary, pairs, count, err)
-                                  : write_scores(vocabulary, pairs, count, err);
+    return vocabulary->byte_level || vocabulary->ranked
+               ? write_merges(vocabulary, pairs, count, err)
+               : write_scores(vocabulary, pairs, count, err);
 }
 
 enum td_status hf_tokenizer_convert(const struct json *tokenizer, const struct json *config,
@@ -287,6 +291,7 @@ enum td_status hf_tokenizer_convert(const struct json *tokenizer, const struct j
     struct vocabulary vocabulary = {.model = json_get(tokenizer, "model"), .count = vocab_count};
     struct td_str kind = json_text(json_get(vocabulary.model, "type"));
     vocabulary.byte_level = !json_bool(json_get(vocabulary.model, "byte_fallback"), false);
+    vocabulary.ranked = str_equal(json_text(json_get(model, "model_type")), STR("gemma4_text"));
     /* Files of old have no type. */
     if (kind.len ? !str_equal(kind, STR("BPE")) : json_absent(json_get(vocabulary.model, "merges")))
         return error_set(err, TD_UNSUPPORTED,

@@ -16,83 +16,9 @@
 #include <string.h>
 
 #define COLS_MAX ((uint64_t)1 << 22)
+#define EXPERTS_MAX 1024 /* the engine's */
 
-static const struct hf_family families[] = {
-    {.model_type = "llama", .architecture = "llama", .interleaved = true},
-    {.model_type = "mistral", .architecture = "llama", .interleaved = true},
-    {.model_type = "qwen2", .architecture = "qwen2"},
-    {.model_type = "qwen3", .architecture = "qwen3"},
-    {.model_type = "gemma2", .architecture = "gemma2", .norm_plus_one = true, .four_norms = true},
-    {.model_type = "gemma3_text",
-     .architecture = "gemma3",
-     .norm_plus_one = true,
-     .four_norms = true},
-    {.model_type = "phi3", .architecture = "phi3"},
-    {.model_type = "smollm3", .architecture = "smollm3", .interleaved = true},
-    {.model_type = "granite", .architecture = "granite", .interleaved = true},
-    {.model_type = "stablelm", .architecture = "stablelm", .epsilon = "layer_norm_eps"},
-    {.model_type = "lfm2", .architecture = "lfm2", .short_conv = true, .epsilon = "norm_eps"},
-    {.model_type = "nemotron-nas", .architecture = "deci", .interleaved = true},
-};
-
-const struct hf_family *hf_family_find(struct td_str model_type)
-{
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (str_equal(model_type, str_from(families[i].model_type)))
-            return &families[i];
-    return NULL;
-}
-
-const struct hf_family *hf_family_of(const char *architecture)
-{
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (strcmp(architecture, families[i].architecture) == 0)
-            return &families[i];
-    return NULL;
-}
-
-const char *hf_family_list(void)
-{
-    return "llama, mistral, qwen2, qwen3, gemma2, gemma3_text, phi3, smollm3, granite, "
-           "stablelm, lfm2, nemotron-nas";
-}
-
-/* --- names --- */
-
-static const struct {
-    const char *theirs, *ours;
-} end_names[] = {{"model.embed_tokens", "token_embd"},
-                 {"model.norm", "output_norm"},
-                 {"model.embedding_norm", "token_embd_norm"},
-                 {"lm_head", "output"}},
-  layer_names[] = {{"input_layernorm", "attn_norm"},
-                   {"self_attn.q_proj", "attn_q"},
-                   {"self_attn.k_proj", "attn_k"},
-                   {"self_attn.v_proj", "attn_v"},
-                   {"self_attn.qkv_proj", "attn_qkv"},
-                   {"self_attn.o_proj", "attn_output"},
-                   {"self_attn.q_norm", "attn_q_norm"},
-                   {"self_attn.k_norm", "attn_k_norm"},
-                   {"mlp.gate_proj", "ffn_gate"},
-                   {"mlp.up_proj", "ffn_up"},
-                   {"mlp.gate_up_proj", "ffn_up"},
-                   {"mlp.down_proj", "ffn_down"},
-                   {"pre_feedforward_layernorm", "ffn_norm"},
-                   {"post_feedforward_layernorm", "post_ffw_norm"},
-                   {"self_attn.linear_attn", "attn_output"},
-                   {"operator_norm", "attn_norm"}, /* the first of LFM2 */
-                   {"ffn_norm", "ffn_norm"},
-                   {"self_attn.out_proj", "attn_output"},
-                   {"self_attn.q_layernorm", "attn_q_norm"},
-                   {"self_attn.k_layernorm", "attn_k_norm"},
-                   {"conv.conv", "shortconv.conv"},
-                   {"conv.in_proj", "shortconv.in_proj"},
-                   {"conv.out_proj", "shortconv.out_proj"},
-                   {"feed_forward.w1", "ffn_gate"},
-                   {"feed_forward.w2", "ffn_down"},
-                   {"feed_forward.w3", "ffn_up"}};
-
-enum { LFM2_NAMES = 11 };
+/* --- tensors --- */
 
 /* Cuts ".weight", ".bias", ".qweight", ... off. */
 static struct td_str cut_suffix(struct td_str name, struct td_str *suffix)
@@ -104,70 +30,13 @@ static struct td_str cut_suffix(struct td_str name, struct td_str *suffix)
     return str_slice(name, 0, at ? at - 1 : 0);
 }
 
-static const char *layer_name(const struct hf_family *family, struct td_str part)
-{
-    if (str_equal(part, STR("post_attention_layernorm")))
-        return family->four_norms ? "post_attention_norm" : "ffn_norm";
-    for (size_t i = 0; i < sizeof layer_names / sizeof *layer_names; i++)
-        if (str_equal(part, str_from(layer_names[i].theirs)))
-            return layer_names[i].ours;
-    return NULL;
-}
-
-/* False when the name is not known. */
-static bool translate(const struct hf_family *family, struct td_str stem, const char *suffix,
-                      char out[static 65])
-{
-    for (size_t i = 0; i < sizeof end_names / sizeof *end_names; i++)
-        if (str_equal(stem, str_from(end_names[i].theirs)))
-            return snprintf(out, 65, "%s.%s", end_names[i].ours, suffix) < 65;
-    static const struct td_str begin = {"model.layers.", 13};
-    uint64_t layer;
-    struct td_str rest = str_slice(stem, begin.len, stem.len), number;
-    if (!str_starts_with(stem, begin) || !str_next(&rest, '.', &number) ||
-        !str_to_u64(number, &layer) || layer > 9999)
-        return false;
-    const char *ours = layer_name(family, rest);
-    return ours && snprintf(out, 65, "blk.%u.%s.%s", (unsigned)layer, ours, suffix) < 65;
-}
-
-bool hf_name_ours(const struct hf_family *family, struct td_str theirs, char out[static 65])
-{
-    return translate(family, theirs, "weight", out);
-}
-
-/* Of names with the same meaning it is the first; LFM2 has names of its own, which are last, and
- * phi3 the fused one. */
-bool hf_name_theirs(const struct hf_family *family, struct td_str ours, char *out, size_t size)
-{
-    struct td_str rest = ours, part;
-    uint64_t layer;
-    bool fused = strcmp(family->architecture, "phi3") == 0;
-    for (size_t i = 0; i < sizeof end_names / sizeof *end_names; i++)
-        if (str_equal(ours, str_from(end_names[i].ours)))
-            return snprintf(out, size, "%s", end_names[i].theirs) < (int)size;
-    if (!str_next(&rest, '.', &part) || !str_equal(part, STR("blk")) ||
-        !str_next(&rest, '.', &part) || !str_to_u64(part, &layer) || layer > 9999)
-        return false;
-    size_t count = sizeof layer_names / sizeof *layer_names;
-    for (size_t n = 0; n < count; n++) {
-        size_t i = family->short_conv ? (n + count - LFM2_NAMES) % count : n;
-        if (str_equal(rest, str_from(layer_names[i].ours)) &&
-            !(fused && strcmp(layer_names[i].theirs, "mlp.up_proj") == 0))
-            return snprintf(out, size, "model.layers.%u.%s", (unsigned)layer,
-                            layer_names[i].theirs) < (int)size;
-    }
-    return false;
-}
-
-/* --- tensors --- */
-
 struct reading {
     struct hf_weights *weights;
     const struct hf_family *family;
     const struct safetensors *files;
-    uint32_t head_size;
-    const char *method; /* quant_method of config.json, or NULL */
+    uint32_t head_size, turned; /* elements of a head, and those that rope turns */
+    uint32_t experts, groups;   /* groups of Mamba-2 layers */
+    const char *method;         /* quant_method of config.json, or NULL */
     bool tied;
     struct td_error *err;
 };
@@ -226,42 +95,156 @@ static enum td_status take_plain(const struct reading *reading, const char *name
         return error_set(reading->err, TD_UNSUPPORTED,
                          "tensor '%.100s' is not F32, F16, BF16 or F64", name);
     /* A convolution of each channel alone has a dimension of 1 in the middle. */
-    bool conv = from->dim_count == 3 && from->dims[1] == 1;
-    if (from->dim_count == 0 || (from->dim_count > 2 && !conv) || from->count == 0)
+    bool experts = from->dim_count == 3 && strstr(out->name, "_exps.");
+    bool conv = from->dim_count == 3 && !experts && from->dims[1] == 1;
+    if (from->dim_count == 0 || (from->dim_count > 2 && !conv && !experts) || from->count == 0)
         return bad(reading, name, "is neither a vector nor a matrix");
+    if (experts && from->dims[0] != reading->experts)
+        return bad(reading, name, "has another number of experts than config.json");
     out->dim_count = conv ? 2 : from->dim_count;
-    out->rows = out->dim_count == 2 ? from->dims[0] : 1;
+    out->experts = experts ? reading->experts : 0;
+    out->rows = out->dim_count == 1 ? 1 : from->dims[experts];
     out->cols = from->dims[from->dim_count - 1];
     return out->cols > COLS_MAX ? bad(reading, name, "has absurdly long rows") : TD_OK;
 }
 
+/* Tables of Mamba-2 layers, whose shapes are others here. */
+static enum td_status take_ssm(const struct reading *reading, const char *name,
+                               struct hf_tensor *out)
+{
+    bool decay = str_ends_with(str_from(out->name), STR(".ssm_a"));
+    bool column = decay || str_ends_with(str_from(out->name), STR(".ssm_d"));
+    if (out->dim_count != 1 || (!column && !strstr(out->name, ".ssm_norm.")))
+        return TD_OK;
+    uint64_t rows = column ? out->cols : reading->groups;
+    if (rows == 0 || out->cols % rows != 0)
+        return bad(reading, name, "has no size that the groups of config.json share");
+    out->minus_exp = decay;
+    out->dim_count = 2;
+    out->cols /= rows;
+    out->rows = rows;
+    return TD_OK;
+}
+
+/* "block.experts.3.w1.weight": the tensor of one expert. */
+static enum td_status take_expert(const struct reading *reading, const struct safetensor *tensor,
+                                  struct td_str name, size_t at)
+{
+    struct hf_weights *weights = reading->weights;
+    struct hf_tensor *to = NULL;
+    struct td_str rest = str_slice(name, at + strlen(".experts."), name.len), number, suffix;
+    char without[512], ours[65];
+    uint64_t expert;
+    if (!str_next(&rest, '.', &number) || !str_to_u64(number, &expert) ||
+        expert >= reading->experts)
+        return bad(reading, tensor->name, "is of an expert that config.json does not have");
+    int len = snprintf(without, sizeof without, STR_FMT ".experts." STR_FMT,
+                       STR_ARG(str_slice(name, 0, at)), STR_ARG(rest));
+    struct td_str stem = cut_suffix(str_from(without), &suffix);
+    if (len >= (int)sizeof without || !str_equal(suffix, STR("weight")) ||
+        !hf_name_of(reading->family, stem, HF_WHOLE, "weight", ours))
+        return error_set(reading->err, TD_UNSUPPORTED,
+                         "tensor '%.100s' has no place in the architecture '%s'", tensor->name,
+                         reading->family->architecture);
+    if (!safetensor_is_float(tensor) || tensor->dim_count != 2 || tensor->count == 0 ||
+        tensor->dims[1] > COLS_MAX)
+        return bad(reading, tensor->name, "is no matrix of floats");
+    for (size_t i = weights->count; i > 0 && to == NULL; i--)
+        to = strcmp(weights->tensors[i - 1].name, ours) == 0 ? &weights->tensors[i - 1] : NULL;
+    if (to == NULL) {
+        to = &weights->tensors[weights->count];
+        *to = (struct hf_tensor){.from = tensor,
+                                 .rows = tensor->dims[0],
+                                 .cols = tensor->dims[1],
+                                 .dim_count = 3,
+                                 .experts = reading->experts,
+                                 .each = calloc(reading->experts, sizeof(struct safetensor *))};
+        snprintf(to->name, sizeof to->name, "%s", ours);
+        weights->count += to->each != NULL;
+    }
+    if (to->each == NULL)
+        return error_set(reading->err, TD_NO_MEMORY, "no memory for experts");
+    if (tensor->dims[0] != to->rows || tensor->dims[1] != to->cols || to->each[expert])
+        return bad(reading, tensor->name, "has not the shape of the other experts");
+    to->each[expert] = tensor;
+    return TD_OK;
+}
+
+static enum td_status check_experts(const struct reading *reading)
+{
+    const struct hf_weights *weights = reading->weights;
+    for (size_t i = 0; i < weights->count; i++)
+        for (uint32_t e = 0; weights->tensors[i].each && e < weights->tensors[i].experts; e++)
+            if (weights->tensors[i].each[e] == NULL)
+                return error_set(reading->err, TD_CORRUPT, "%s: expert %u is missing",
+                                 weights->tensors[i].name, e);
+    return TD_OK;
+}
+
+static enum td_status take_half(const struct reading *reading, const struct safetensor *tensor,
+                                struct td_str stem, struct td_str suffix, enum hf_half half);
+
 static enum td_status take(const struct reading *reading, const struct safetensor *tensor)
 {
     static const char *const parts[] = {".scales", ".qzeros", ".g_idx", ".inv_freq", NULL};
-    struct hf_tensor out = {.from = tensor, .dim_count = 2};
+    static const char *const others[] = {"vision_tower.", "multi_modal_projector.", "audio_tower.",
+                                         "embed_vision.", "embed_audio."};
     struct td_str name = str_from(tensor->name), suffix;
+    char own[512]; /* "model.language_model.x" is "model.x" */
     if (str_starts_with(name, STR("language_model.")))
         name = str_slice(name, strlen("language_model."), name.len);
+    if (str_starts_with(name, STR("model.language_model.")) && name.len < sizeof own) {
+        snprintf(own, sizeof own, "model." STR_FMT,
+                 STR_ARG(str_slice(name, strlen("model.language_model."), name.len)));
+        name = str_from(own);
+    }
     for (int i = 0; parts[i]; i++)
         if (str_ends_with(name, str_from(parts[i])))
             return TD_OK; /* taken with its matrix, or computed from the configuration */
-    if (str_starts_with(name, STR("vision_tower.")) ||
-        str_starts_with(name, STR("multi_modal_projector.")))
-        return TD_OK; /* only the text model is converted */
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (str_find(str_slice(name, 0, 40), str_from(others[i]), 0) != SIZE_MAX)
+            return TD_OK; /* only the text model is converted */
+    size_t expert = str_find(name, STR(".experts."), 0);
+    if (expert != SIZE_MAX)
+        return take_expert(reading, tensor, name, expert);
     struct td_str stem = cut_suffix(name, &suffix);
+    char first[65];
+    if (!hf_name_of(reading->family, stem, HF_FIRST_HALF, "weight", first))
+        return take_half(reading, tensor, stem, suffix, HF_WHOLE);
+    enum td_status status = take_half(reading, tensor, stem, suffix, HF_FIRST_HALF);
+    return status == TD_OK ? take_half(reading, tensor, stem, suffix, HF_SECOND_HALF) : status;
+}
+
+/* The whole tensor, or half of its rows. */
+static enum td_status take_half(const struct reading *reading, const struct safetensor *tensor,
+                                struct td_str stem, struct td_str suffix, enum hf_half half)
+{
+    struct hf_tensor out = {.from = tensor, .dim_count = 2};
     bool packed = str_equal(suffix, STR("qweight"));
     bool bias = str_equal(suffix, STR("bias"));
-    if ((!packed && !bias && !str_equal(suffix, STR("weight"))) ||
-        !translate(reading->family, stem, bias ? "bias" : "weight", out.name))
+    bool known = hf_name_of_bare(stem, suffix, out.name);
+    if (!known && (packed || bias || str_equal(suffix, STR("weight"))))
+        known = hf_name_of(reading->family, stem, half, bias ? "bias" : "weight", out.name);
+    if (!known || (packed && half != HF_WHOLE))
         return error_set(reading->err, TD_UNSUPPORTED,
                          "tensor '%.100s' has no place in the architecture '%s'", tensor->name,
                          reading->family->architecture);
     if (reading->tied && strcmp(out.name, "output.weight") == 0)
         return TD_OK; /* the embedding once more */
+    char *shared = reading->experts == 0 ? strstr(out.name, "_shexp") : NULL;
+    if (shared) /* the only feed-forward block */
+        memmove(shared, shared + strlen("_shexp"), strlen(shared + strlen("_shexp")) + 1);
     enum td_status status = packed ? take_packed(reading, tensor->name, stem, &out)
                                    : take_plain(reading, tensor->name, &out);
+    if (status == TD_OK && reading->family->ssm)
+        status = take_ssm(reading, tensor->name, &out);
     if (status != TD_OK)
         return status;
+    out.row_step = out.rows;
+    if (half != HF_WHOLE && (out.dim_count == 1 || out.rows % 2 != 0))
+        return bad(reading, tensor->name, "has no two halves of rows");
+    out.rows = half == HF_WHOLE ? out.rows : out.rows / 2;
+    out.row_first = half == HF_SECOND_HALF ? out.rows : 0;
     if (reading->method && bias) { /* GPTQ writes biases of zeros for layers that have none */
         bool zeros = true;
         for (uint64_t i = 0; zeros && i < tensor->count; i++) {
@@ -278,6 +261,7 @@ static enum td_status take(const struct reading *reading, const struct safetenso
                    str_find(str_from(out.name), STR(".attn_k."), 0) != SIZE_MAX;
     if (rotated && reading->family->interleaved) {
         out.head_size = reading->head_size;
+        out.turned = reading->turned;
         if ((out.dim_count == 2 ? out.rows : out.cols) % out.head_size != 0)
             return bad(reading, tensor->name, "has no whole heads");
     }
@@ -301,6 +285,35 @@ static bool has(const struct hf_weights *weights, const char *name)
         if (strcmp(weights->tensors[i].name, name) == 0)
             return true;
     return false;
+}
+
+uint32_t hf_global_head_size(const struct hf_weights *weights)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < weights->count; i++)
+        if (str_ends_with(str_from(weights->tensors[i].name), STR(".attn_q_norm.weight")) &&
+            weights->tensors[i].cols > most)
+            most = weights->tensors[i].cols;
+    return (uint32_t)most;
+}
+
+uint32_t hf_expert_count(const struct json *config)
+{
+    static const char *const names[] = {"num_local_experts", "num_experts"};
+    int64_t count = 0;
+    for (int i = 0; i < 2 && count == 0; i++)
+        count = json_int(json_get(config, names[i]), 0);
+    return count > 0 && count <= EXPERTS_MAX ? (uint32_t)count : 0;
+}
+
+const struct hf_tensor *hf_weights_first(const struct hf_weights *weights, const char *part)
+{
+    char end[48];
+    snprintf(end, sizeof end, ".%s.weight", part);
+    for (size_t i = 0; i < weights->count; i++)
+        if (str_ends_with(str_from(weights->tensors[i].name), str_from(end)))
+            return &weights->tensors[i];
+    return NULL;
 }
 
 uint64_t hf_weights_rows(const struct hf_weights *weights, uint32_t layer, const char *part)
@@ -346,6 +359,18 @@ static bool add_llama3(struct hf_weights *weights, const struct json *rope, doub
     return true;
 }
 
+/* Gemma 4: the last pairs of a head do not turn (modeling_rope_utils.py, "proportional"). */
+static bool add_proportional(struct hf_weights *weights, double part)
+{
+    float *values;
+    uint32_t size = hf_global_head_size(weights);
+    if (size == 0 || !add_own(weights, "rope_freqs.weight", size / 2, &values))
+        return false;
+    for (uint32_t i = 0; i < size / 2; i++)
+        values[i] = i < (uint32_t)(part * size / 2) ? 1.0f : 1e30f;
+    return true;
+}
+
 static bool add_factors(struct hf_weights *weights, const char *name, const struct json *list,
                         uint32_t size)
 {
@@ -373,7 +398,10 @@ double hf_rope_base(const struct json *config, bool sliding)
                            json_number(json_get(config, "rope_local_base_freq"), 0));
     }
     double base = json_number(json_get(hf_rope(config), "rope_theta"), 0);
-    return base > 0 ? base : json_number(json_get(config, "rope_theta"), 10000);
+    base = base > 0 ? base : json_number(json_get(config, "rope_theta"), 10000);
+    /* Hunyuan stretches the context by its base. */
+    double alpha = json_number(json_get(hf_rope(config), "alpha"), 0), size = hf_head_size(config);
+    return alpha > 0 && size > 2 ? base * pow(alpha, size / (size - 2)) : base;
 }
 
 double hf_rotary_part(const struct json *config)
@@ -394,6 +422,8 @@ static enum td_status add_rope(const struct reading *reading, const struct json 
     bool done = true;
     if (str_equal(kind, STR("llama3")))
         done = add_llama3(reading->weights, rope, base, size);
+    else if (str_equal(kind, STR("proportional")))
+        done = add_proportional(reading->weights, part);
     else if (str_equal(kind, STR("longrope")))
         done = add_factors(reading->weights, "rope_factors_long.weight",
                            json_get(rope, "long_factor"), size) &&
@@ -416,18 +446,26 @@ enum td_status hf_weights_init(struct hf_weights *weights, const struct hf_famil
         .files = files,
         .head_size = hf_head_size(config),
         .method = json_cstr(json_get(json_get(config, "quantization_config"), "quant_method")),
-        .tied = json_bool(json_get(config, "tie_word_embeddings"), family->norm_plus_one),
+        .turned = (uint32_t)(hf_head_size(config) * hf_rotary_part(config)) / 2 * 2,
+        .experts = hf_expert_count(config),
+        .groups = (uint32_t)json_int(json_get(config, "mamba_n_groups"),
+                                     json_int(json_get(config, "n_groups"), 0)),
+        .tied = json_bool(json_get(config, "tie_word_embeddings"),
+                          family->norm_plus_one || family->two_heads),
         .err = err};
     if (reading.head_size == 0)
         return error_set(err, TD_CORRUPT,
                          "config.json: no even head_dim, nor hidden_size and "
                          "num_attention_heads that give one");
-    weights->tensors = calloc(safetensors_count(files) + 3, sizeof *weights->tensors);
+    /* Some are cut in two, and rope has up to three of its own. */
+    weights->tensors = calloc(2 * safetensors_count(files) + 3, sizeof *weights->tensors);
     if (weights->tensors == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for tensors");
     enum td_status status = TD_OK;
     for (size_t i = 0; status == TD_OK && i < safetensors_count(files); i++)
         status = take(&reading, safetensors_at(files, i));
+    if (status == TD_OK)
+        status = check_experts(&reading);
     weights->tied = !has(weights, "output.weight");
     if (status == TD_OK && !has(weights, "token_embd.weight"))
         status = error_set(err, TD_CORRUPT, "there is no model.embed_tokens.weight");
@@ -436,8 +474,10 @@ enum td_status hf_weights_init(struct hf_weights *weights, const struct hf_famil
 
 void hf_weights_deinit(struct hf_weights *weights)
 {
-    for (size_t i = 0; weights->tensors && i < weights->count; i++)
+    for (size_t i = 0; weights->tensors && i < weights->count; i++) {
         free(weights->tensors[i].own);
+        free(weights->tensors[i].each);
+    }
     free(weights->tensors);
     weights->tensors = NULL;
 }
@@ -475,21 +515,35 @@ uint64_t hf_from_halves(uint64_t index, uint32_t head_size)
     return head * head_size + k / 2 + k % 2 * (head_size / 2);
 }
 
+/* The same where rope turns only the first elements of a head. */
+static uint64_t from_halves(const struct hf_tensor *tensor, uint64_t index)
+{
+    uint64_t k = index % tensor->head_size;
+    return k < tensor->turned ? index - k + hf_from_halves(k, tensor->turned) : index;
+}
+
 void hf_weights_read(const struct hf_weights *weights, size_t index, uint64_t row, float *out)
 {
     const struct hf_tensor *tensor = &weights->tensors[index];
     size_t cols = (size_t)tensor->cols;
     if (tensor->head_size && tensor->dim_count == 2)
-        row = hf_from_halves(row, tensor->head_size);
+        row = from_halves(tensor, row);
     if (tensor->packing == HF_OWN)
         memcpy(out, tensor->own, cols * sizeof *out);
     else if (tensor->packing != HF_PLAIN)
         read_packed(tensor, row, out);
     else if (tensor->head_size && tensor->dim_count == 1)
         for (size_t i = 0; i < cols; i++)
-            safetensor_read(tensor->from, hf_from_halves(i, tensor->head_size), 1, out + i);
+            safetensor_read(tensor->from, from_halves(tensor, i), 1, out + i);
+    else if (tensor->each)
+        safetensor_read(tensor->each[row / tensor->rows], row % tensor->rows * cols, cols, out);
     else
-        safetensor_read(tensor->from, row * cols, cols, out);
+        safetensor_read(
+            tensor->from,
+            (row / tensor->rows * tensor->row_step + tensor->row_first + row % tensor->rows) * cols,
+            cols, out);
     for (size_t i = 0; tensor->plus_one && i < cols; i++)
         out[i] += 1.0f;
+    for (size_t i = 0; tensor->minus_exp && i < cols; i++)
+        out[i] = -expf(out[i]);
 }

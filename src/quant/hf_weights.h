@@ -5,28 +5,9 @@
 #define QUANT_HF_WEIGHTS_H
 
 #include "base/json.h"
+#include "quant/hf_names.h"
 #include "quant/safetensors.h"
 
-/* What differs between the families of models; one row a `model_type` of config.json. */
-struct hf_family {
-    const char *model_type, *architecture; /* GGUF's */
-    bool interleaved;    /* rows of q and k go from halves to pairs (architecture.c) */
-    bool norm_plus_one;  /* norms multiply by 1 + w */
-    bool four_norms;     /* norms before and after each block */
-    bool short_conv;     /* names of LFM2 */
-    const char *epsilon; /* the norms' key of config.json; NULL = rms_norm_eps */
-};
-
-/* NULL when there is none. */
-const struct hf_family *hf_family_find(struct td_str model_type);
-const char *hf_family_list(void);
-
-/* The first family of that GGUF architecture; NULL when there is none. */
-const struct hf_family *hf_family_of(const char *architecture);
-/* "blk.0.attn_q.weight" of "model.layers.0.self_attn.q_proj", and the reverse without ".weight".
- * False when there is no such name, or no room. */
-bool hf_name_ours(const struct hf_family *family, struct td_str theirs, char out[static 65]);
-bool hf_name_theirs(const struct hf_family *family, struct td_str ours, char *out, size_t size);
 /* Which row of halves is row `index` of pairs. */
 uint64_t hf_from_halves(uint64_t index, uint32_t head_size);
 
@@ -37,10 +18,15 @@ struct hf_tensor {
     enum hf_packing packing;
     const struct safetensor *from; /* of GPTQ and AWQ: qweight */
     const struct safetensor *scales, *zeros, *groups;
-    float *own; /* HF_OWN: computed values [cols] */
-    uint64_t rows, cols;
+    float *own;          /* HF_OWN: computed values [cols] */
+    uint64_t rows, cols; /* of one expert */
     uint32_t dim_count;
-    uint32_t head_size; /* not 0: rows are brought from halves to pairs */
+    uint32_t experts;               /* 0 = the matrix is not one of experts */
+    const struct safetensor **each; /* [experts] if they are tensors of their own; else NULL */
+    uint64_t row_first, row_step;   /* where an expert's rows begin, and how many there are */
+    bool minus_exp;                 /* the value is -exp(w) */
+    uint32_t head_size, turned;     /* not 0: of each head the first `turned` rows are brought from
+                                   halves to pairs */
     bool plus_one;
 };
 
@@ -70,9 +56,15 @@ TD_MUST_CHECK enum td_status hf_weights_init(struct hf_weights *weights,
                                              const struct safetensors *files, struct td_error *err);
 void hf_weights_deinit(struct hf_weights *weights);
 
+/* Of the layers without a window, by their norms of queries; 0 = there are none. */
+uint32_t hf_global_head_size(const struct hf_weights *weights);
+/* How many experts config.json names; 0 = none. */
+uint32_t hf_expert_count(const struct json *config);
+/* The first layer's tensor "blk.LAYER.part.weight"; NULL = no layer has one. */
+const struct hf_tensor *hf_weights_first(const struct hf_weights *weights, const char *part);
 /* The rows of the matrix "blk.LAYER.part.weight"; 0 = there is none. */
 uint64_t hf_weights_rows(const struct hf_weights *weights, uint32_t layer, const char *part);
-/* One row as floats. Any thread. */
+/* One row as floats; rows of experts follow one another. Any thread. */
 void hf_weights_read(const struct hf_weights *weights, size_t index, uint64_t row, float *out);
 
 #endif

@@ -48,11 +48,14 @@ static bool is_turned(const struct td_model *model, const struct hf_family *fami
 static enum td_status family_of(const struct td_model *model, const struct hf_family **out,
                                 struct td_error *err)
 {
+    char list[400];
     *out = hf_family_of(model->architecture->name);
-    return *out ? TD_OK
-                : error_set(err, TD_UNSUPPORTED,
-                            "the names that PEFT has for '%s' are not known; known are %s",
-                            model->architecture->name, hf_family_list());
+    if (*out)
+        return TD_OK;
+    hf_family_list(true, list, sizeof list);
+    return error_set(err, TD_UNSUPPORTED,
+                     "the names that PEFT has for '%s' are not known; known are %s",
+                     model->architecture->name, list);
 }
 
 /* --- to PEFT --- */

@@ -3,15 +3,12 @@
 is refused."""
 
 import json
-import math
 import struct
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-import hf_folder
 from check import case, equal, main
 from hf_folder import File, make_folder, pack, safetensors
 from tandem import run
@@ -223,119 +220,6 @@ def test_gptq_and_awq_are_read_as_the_floats_that_they_stand_for():
             header[f"{stem}.qzeros"]["shape"] = [768 // 8, 256 // 32]
             (source / "model.safetensors").write_bytes(pack(header, body))
             refused(source, folder, "scales and zeros")
-
-
-# --- the decoders of tests/golden/decoders.json, as their frameworks would save them ---
-
-GOLDEN = json.loads((Path(__file__).resolve().parent.parent / "golden/decoders.json").read_text())
-LLAMA_NAMES = {ours: f"model.layers.N.{name}" for ours, name in hf_folder.NAMES.items()}
-ENDS = hf_folder.ENDS | {"output": "lm_head", "token_embd_norm": "model.embedding_norm"}
-LFM2_NAMES = LLAMA_NAMES | {
-    ours: f"model.layers.N.{name}"
-    for ours, name in {
-        "attn_norm": "operator_norm",
-        "ffn_norm": "ffn_norm",
-        "attn_output": "self_attn.out_proj",
-        "attn_q_norm": "self_attn.q_layernorm",
-        "attn_k_norm": "self_attn.k_layernorm",
-        "shortconv.conv": "conv.conv",
-        "shortconv.in_proj": "conv.in_proj",
-        "shortconv.out_proj": "conv.out_proj",
-        "ffn_gate": "feed_forward.w1",
-        "ffn_down": "feed_forward.w2",
-        "ffn_up": "feed_forward.w3",
-    }.items()
-}
-# name of the case: model_type, names, more of config.json
-FRAMEWORKS: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
-    "stablelm": (
-        "stablelm",
-        LLAMA_NAMES,
-        {"layer_norm_eps": 1e-5, "partial_rotary_factor": 0.5, "rope_theta": 1e4},
-    ),
-    "lfm2": ("lfm2", LFM2_NAMES, {"norm_eps": 1e-5, "conv_L_cache": 3, "rope_theta": 1e4}),
-    "llama-pruned": ("llama", LLAMA_NAMES, {"rms_norm_eps": 1e-5, "head_dim": 16}),
-    "deci": (
-        "nemotron-nas",
-        LLAMA_NAMES,
-        {"rms_norm_eps": 1e-5, "head_dim": 16, "intermediate_size": None},
-    ),
-}
-
-
-def formula(seed, count, scale, base):
-    """As values() of tests/golden/make_bert.py."""
-    out = []
-    for index in range(count):
-        x = (index + seed * 1000003) * 2654435761 & 0xFFFFFFFF
-        x = (x ^ x >> 16) * 0x45D9F3B & 0xFFFFFFFF
-        x ^= x >> 16
-        out.append(base + scale * (x / 2147483648.0 - 1))
-    return struct.pack(f"<{count}f", *out)
-
-
-def framework_tensor(case_name, arch, name, shape, raw):
-    names = FRAMEWORKS[case_name][1]
-    stem, suffix = name.rsplit(".", 1)
-    part = stem.split(".", 2)
-    if part[0] != "blk":
-        return f"{ENDS[stem]}.{suffix}", shape, raw
-    theirs = names[part[2]].replace("N", part[1], 1)
-    if arch == "deci" and part[2] == "attn_output" and shape == [32, 32]:
-        theirs = theirs.replace("o_proj", "linear_attn")
-    if arch in ("llama", "deci") and part[2] in ("attn_q", "attn_k"):
-        raw = hf_folder.to_halves(raw, shape, 16)
-    if part[2] == "shortconv.conv":
-        shape = [shape[0], 1, shape[1]]
-    return f"{theirs}.{suffix}", shape, raw
-
-
-def framework_folder(golden, target):
-    tensors = {}
-    for seed, (name, shape, scale, base) in enumerate(golden["tensors"], 1):
-        raw = formula(seed, math.prod(shape), scale, base)
-        theirs, shape, raw = framework_tensor(golden["name"], golden["arch"], name, shape, raw)
-        tensors[theirs] = (shape, raw)
-    model_type, _, more = FRAMEWORKS[golden["name"]]
-    config = {
-        "model_type": model_type,
-        "hidden_size": 32,
-        "num_hidden_layers": golden["keys"]["block_count"],
-        "num_attention_heads": 4,
-        "num_key_value_heads": 2,
-        "intermediate_size": 48,
-        "max_position_embeddings": 256,
-        "vocab_size": GOLDEN["vocab"],
-    }
-    vocab = {f"w{i}": i for i in range(GOLDEN["vocab"])}
-    tokenizer = {
-        "added_tokens": [],
-        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True},
-        "model": {"type": "BPE", "vocab": vocab, "merges": []},
-    }
-    target.mkdir()
-    (target / "model.safetensors").write_bytes(pack(*safetensors(tensors)))
-    (target / "config.json").write_text(json.dumps(config | more))
-    (target / "tokenizer.json").write_text(json.dumps(tokenizer))
-
-
-@case
-def test_converted_decoders_give_the_logits_of_their_framework():
-    for golden in GOLDEN["models"]:
-        if golden["name"] not in FRAMEWORKS:
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            source, target, out = Path(folder) / "hf", Path(folder) / "m.gguf", Path(folder) / "out"
-            framework_folder(golden, source)
-            code, _, err = run("convert", source, target, "--type", "F32")
-            equal(code, 0, err)
-            ids = ",".join(map(str, GOLDEN["ids"]))
-            code, _, err = run("logits", "-m", target, "--ids", ids, "--last", "2", "-o", out)
-            equal(code, 0, err)
-            expected = [x for row in golden["logits"] for x in row]
-            got = struct.unpack(f"<{len(expected)}f", out.read_bytes())
-            far = max(abs(a - b) for a, b in zip(got, expected, strict=True))
-            assert far < 1e-4, (golden["name"], far)
 
 
 if __name__ == "__main__":

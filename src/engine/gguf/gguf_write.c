@@ -102,6 +102,14 @@ void gguf_put_i32s(struct buf *pairs, const char *key, const int32_t *values, ui
     buf_append(pairs, values, (size_t)count * sizeof *values);
 }
 
+void gguf_put_bools(struct buf *pairs, const char *key, const bool *values, uint64_t count)
+{
+    ASSERT(values != NULL || count == 0);
+    put_array(pairs, key, GGUF_BOOL, count);
+    for (uint64_t i = 0; i < count; i++)
+        buf_append_char(pairs, values[i]);
+}
+
 void gguf_put_strings(struct buf *pairs, const char *key, uint64_t count)
 {
     put_array(pairs, key, GGUF_STRING, count);

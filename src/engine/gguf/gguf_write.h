@@ -19,6 +19,7 @@ void gguf_put_string(struct buf *pairs, const char *key, struct td_str value);
 void gguf_put_floats(struct buf *pairs, const char *key, const float *values, uint64_t count);
 void gguf_put_u32s(struct buf *pairs, const char *key, const uint32_t *values, uint64_t count);
 void gguf_put_i32s(struct buf *pairs, const char *key, const int32_t *values, uint64_t count);
+void gguf_put_bools(struct buf *pairs, const char *key, const bool *values, uint64_t count);
 /* The beginning of an array of strings; `count` calls of gguf_put_element follow. */
 void gguf_put_strings(struct buf *pairs, const char *key, uint64_t count);
 void gguf_put_element(struct buf *pairs, struct td_str value);
