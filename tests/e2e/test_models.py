@@ -2,20 +2,16 @@
 """tandem models: pulling from servers that behave well and badly, and the folder of what was
 pulled."""
 
-import contextlib
 import hashlib
 import json
 import os
 import re
 import resource
-import shutil
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -23,7 +19,7 @@ from certificates import certificate
 from check import Skip, case, equal, main
 from gguf import split, write_adapter
 from model_hub import Blob, Folder, Hub
-from tandem import BINARY, NANO, ROOT, Tandem, clean_environment, run, status_of, wait_until
+from tandem import NANO, ROOT, Tandem, clean_environment, run, wait_until
 
 DATA = NANO.read_bytes()
 SHA256 = hashlib.sha256(DATA).hexdigest()
@@ -605,88 +601,6 @@ def test_what_came_with_the_program_is_known_by_name_and_what_was_pulled_goes_fi
         code, _, err = run("models", "info", "nanoo", env=folder.env)
         equal(code, 1)
         assert str(folder.path) in err and "beside the program" in err, err
-
-
-def peak_bytes(*arguments):
-    """The most that a command had in memory, as its kernel counted while it ran."""
-    peak = 0
-    with subprocess.Popen(
-        [str(BINARY), *arguments], stdout=subprocess.DEVNULL, env=clean_environment()
-    ) as process:
-        while process.poll() is None:
-            with contextlib.suppress(OSError, KeyError, ValueError):
-                status = status_of(Path(f"/proc/{process.pid}/status"))
-                if "tandem" in status["Name"]:
-                    peak = max(peak, int(status["VmHWM"].split()[0]) * 1024)
-            time.sleep(0.002)
-    equal(process.returncode, 0, " ".join(arguments)[:80])
-    return peak
-
-
-@case
-def test_the_estimate_of_a_process_is_within_a_tenth_of_what_it_takes():
-    code, out, err = run("models", "info", "--json")
-    equal(code, 0, err)
-    info = json.loads(out)
-    # A prompt that fills the context but for the answer.
-    count = info["memory_context_tokens"] - 100
-    ids = ",".join(str(300 + number % 3000) for number in range(count))
-    for cache in info["kv_caches"]:
-        options = ["--kv-type", cache["type"], "--ignore-eos", "-n", "90", "--ids", ids]
-        peak, estimate = peak_bytes("generate", *options), cache["process_bytes"]
-        print(f"  {cache['type']}: estimated {estimate / 1e6:.1f} MB, was {peak / 1e6:.1f} MB")
-        assert abs(estimate - peak) <= 0.1 * peak, (cache["type"], estimate, peak)
-
-
-def metric(tandem, name):
-    found = re.search(rf"^{name} ([0-9.e+]+)$", tandem.get("/metrics").body.decode(), re.MULTILINE)
-    return float(found.group(1))
-
-
-def filled_server(engine, model, slots, context):
-    """The memory of a server whose contexts are full, the engine's estimate of its part, and the
-    most answers that ran at once."""
-
-    def fill(number):
-        ids = [300 + (number * 997 + at * (number + 1)) % 3000 for at in range(context - 40)]
-        body = {"model": "auto", "prompt": ids, "max_tokens": 32, "ignore_eos": True}
-        asked = tandem.request(
-            "POST", "/v1/completions", body, {"x-tandem-mode": "only-local"}, timeout=240
-        )
-        equal(asked.status, 200, asked.body.decode())
-
-    running = []
-    config = f"engine: {{slots: {slots}, context_tokens: {context}, {engine}}}\n"
-    with Tandem(config, env={"TANDEM_MODEL": str(model)}) as tandem:
-        with ThreadPoolExecutor(slots) as pool:
-            answers = [pool.submit(fill, number) for number in range(slots)]
-            while not all(answer.done() for answer in answers):
-                running.append(metric(tandem, "tandem_engine_running"))
-                time.sleep(0.01)
-            for answer in answers:
-                answer.result()
-        return tandem.rss_bytes(), metric(tandem, "tandem_engine_memory_bytes"), max(running)
-
-
-@case
-def test_the_estimate_of_a_server_is_within_a_tenth_of_what_it_takes():
-    with tempfile.TemporaryDirectory() as folder:
-        model = Path(folder) / "one.gguf"  # beside the default model stands one for tools
-        shutil.copy(NANO, model)
-        taken, estimate, _ = filled_server("kv_type: f16", model, 1, 1024)
-        own = taken - estimate  # program, tables, connections: not the engine's
-        for engine, slots, context, at_once in (
-            ("kv_type: f16", 8, 2048, 8),
-            ("kv_type: q8_0", 4, 2048, 4),
-            # Pages for two contexts: no more than two are let in, and the others wait.
-            ("kv_type: f16, cache_tokens: 2048", 8, 1024, 2),
-            (f"speculation: draft, draft_model: {model}", 4, 1024, 4),
-        ):
-            taken, estimate, running = filled_server(engine, model, slots, context)
-            print(f"  {engine}: {(own + estimate) / 1e6:.1f} MB, was {taken / 1e6:.1f} MB")
-            assert abs(own + estimate - taken) <= 0.1 * taken, (engine, own, estimate, taken)
-            assert abs(estimate - (taken - own)) <= 0.15 * estimate, (engine, own, estimate, taken)
-            assert running <= at_once, (engine, running)
 
 
 if __name__ == "__main__":

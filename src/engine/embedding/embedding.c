@@ -159,7 +159,11 @@ void embedding_normalise(float *vector, size_t size)
 
 /* --- opening --- */
 
-static const struct workspace_options decoder_options = {.row_max = WORKSPACE_ROWS_DEFAULT};
+static struct workspace_options decoder_options(const struct td_embedder *embedder)
+{
+    return (struct workspace_options){.row_max = WORKSPACE_ROWS_DEFAULT,
+                                      .context_tokens = embedder->context_size};
+}
 
 /* A text that fits one pass is short. */
 static uint32_t short_tokens(const struct td_embedder *embedder)
@@ -180,13 +184,14 @@ static enum td_status check_memory(const struct td_embedder *embedder, struct td
 {
     uint32_t threads = thread_pool_count(embedder->threads);
     const struct td_model *model = embedder->model;
+    const struct workspace_options decoder = decoder_options(embedder);
     struct memory_need need = {0};
     if (model->encoder) {
         need.work_bytes = bert_workspace_bytes(model, embedder->encoder_rows);
     } else {
         need.cache_tokens = (uint64_t)page_count(embedder) * KV_PAGE_TOKENS;
         need.cache_bytes = kv_pool_bytes(model, TD_KV_F16, page_count(embedder));
-        need.work_bytes = workspace_bytes(model, &decoder_options, threads);
+        need.work_bytes = workspace_bytes(model, &decoder, threads);
     }
     return memory_check(model, &need, 0, err);
 }
@@ -194,6 +199,7 @@ static enum td_status check_memory(const struct td_embedder *embedder, struct td
 static enum td_status open_decoder(struct td_embedder *embedder, struct td_error *err)
 {
     const struct td_model *model = embedder->model;
+    const struct workspace_options decoder = decoder_options(embedder);
     enum td_status status =
         kv_pool_new(model, TD_KV_F16, page_count(embedder), &embedder->kv_pool, err);
     for (int i = 0; status == TD_OK && i < SHORT_TEXTS_MAX; i++)
@@ -203,7 +209,7 @@ static enum td_status open_decoder(struct td_embedder *embedder, struct td_error
         status =
             sequence_init(&embedder->long_text, embedder->kv_pool, embedder->context_size, err);
     if (status == TD_OK)
-        status = workspace_new(model, &decoder_options, embedder->threads, &embedder->decoder, err);
+        status = workspace_new(model, &decoder, embedder->threads, &embedder->decoder, err);
     if (status != TD_OK)
         return status;
     embedder->rows =

@@ -342,7 +342,7 @@ static uint32_t spans_to_share(const struct batch *batch, uint32_t items)
             spans -= (seen - window) / SPAN_TOKENS;
         most = spans > most ? spans : most;
     }
-    return most;
+    return most <= attention->spans_max ? most : 1;
 }
 
 void attention_run(struct batch *batch)

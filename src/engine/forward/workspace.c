@@ -44,7 +44,7 @@ static void carve_attention(struct workspace *workspace, struct carver *carver)
     uint32_t group = model->group_max;
     uint32_t tokens = group < TILE_QUERIES ? TILE_QUERIES / group : 1;
     attention->tile_tokens = tokens < TILE_TOKENS_MAX ? tokens : TILE_TOKENS_MAX;
-    attention->spans_max = model->context_size / SPAN_TOKENS + 1;
+    attention->spans_max = workspace->context_tokens / SPAN_TOKENS + 1;
     attention->shared_rows_max =
         workspace->row_max < SHARED_ROWS_MAX ? workspace->row_max : SHARED_ROWS_MAX;
     attention->tiles = carve(carver, rows, sizeof *attention->tiles);
@@ -124,6 +124,8 @@ static void apply_options(struct workspace *workspace, const struct workspace_op
     workspace->thread_count = thread_count;
     workspace->row_max = options->row_max ? options->row_max : WORKSPACE_ROWS_DEFAULT;
     workspace->logit_row_max = options->logit_row_max;
+    workspace->context_tokens =
+        options->context_tokens ? options->context_tokens : workspace->model->context_size;
 }
 
 uint64_t workspace_bytes(const struct td_model *model, const struct workspace_options *options,

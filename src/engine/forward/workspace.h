@@ -80,8 +80,9 @@ struct workspace_observer {
 };
 
 struct workspace_options {
-    uint32_t row_max;       /* 0 = WORKSPACE_ROWS_DEFAULT */
-    uint32_t logit_row_max; /* rows of `logits`; 0 = none */
+    uint32_t row_max;        /* 0 = WORKSPACE_ROWS_DEFAULT */
+    uint32_t logit_row_max;  /* rows of `logits`; 0 = none */
+    uint32_t context_tokens; /* of the longest sequence that uses it; 0 = the model's */
     /* For workspace_bytes alone: without what only adapters touch, which else takes no memory. */
     bool bare;
 };
@@ -89,7 +90,7 @@ struct workspace_options {
 struct workspace {
     const struct td_model *model;
     struct thread_pool *threads;
-    uint32_t row_max, logit_row_max, thread_count;
+    uint32_t row_max, logit_row_max, thread_count, context_tokens;
     bool bare;               /* it is only counted, and has no `reduced` */
     const atomic_bool *stop; /* a pass ends between two layers when it is set; NULL = never */
     const struct workspace_observer *observer; /* NULL = none */

@@ -13,9 +13,6 @@
 /* Most tokens that are read before a pass of the larger model. */
 #define DRAFT_ROWS_MAX 128
 
-static const struct workspace_options workspace_options = {.row_max = DRAFT_ROWS_MAX,
-                                                           .logit_row_max = 1};
-
 struct scheduler_draft {
     const struct td_model *model;
     struct kv_pool *kv_pool;
@@ -41,10 +38,12 @@ static enum td_status open_parts(struct scheduler_draft *draft,
                            ? draft->slot_count
                            : SPECULATION_DRAFT_STREAMS_MAX;
     uint32_t pages = streams * kv_pages_of(context);
-    struct memory_need need = {.cache_tokens = (uint64_t)streams * context,
-                               .cache_bytes = kv_pool_bytes(model, options->kv_type, pages),
-                               .work_bytes = workspace_bytes(model, &workspace_options,
-                                                             thread_pool_count(options->threads))};
+    const struct workspace_options workspace = {
+        .row_max = DRAFT_ROWS_MAX, .logit_row_max = 1, .context_tokens = context};
+    struct memory_need need = {
+        .cache_tokens = (uint64_t)streams * context,
+        .cache_bytes = kv_pool_bytes(model, options->kv_type, pages),
+        .work_bytes = workspace_bytes(model, &workspace, thread_pool_count(options->threads))};
     need.work_bytes += recurrent_state_bytes(model) * (streams - 1);
     status = memory_check(model, &need, 0, err);
     draft->bytes = gguf_file_bytes(model->gguf) + need.cache_bytes + need.work_bytes;
@@ -53,7 +52,7 @@ static enum td_status open_parts(struct scheduler_draft *draft,
     if (status == TD_OK && (draft->prefixes = prefix_index_new(draft->kv_pool)) == NULL)
         status = error_set(err, TD_NO_MEMORY, "no memory for an index of %u pages", pages);
     if (status == TD_OK)
-        status = workspace_new(model, &workspace_options, options->threads, &draft->workspace, err);
+        status = workspace_new(model, &workspace, options->threads, &draft->workspace, err);
     if (status == TD_OK)
         draft->workspace->stop = options->stop;
     for (uint32_t i = 0; status == TD_OK && i < draft->slot_count; i++) {

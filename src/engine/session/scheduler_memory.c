@@ -94,12 +94,14 @@ enum td_status scheduler_open_memory(struct scheduler *scheduler, struct td_erro
     const struct td_model *model = options->model;
     uint32_t rows = PROMPT_ROWS_MAX + options->slot_count;
     /* Streams with speculation want logits of all their rows. */
-    const struct workspace_options workspace = {.row_max = rows, .logit_row_max = rows};
+    const struct workspace_options workspace = {
+        .row_max = rows, .logit_row_max = rows, .context_tokens = scheduler->context_size};
     /* What answers touch of it. The rest takes memory when a prompt is scored or an adapter is
      * used, if that ever happens; of a large vocabulary it would be hundreds of megabytes. */
     const struct workspace_options touched = {
         .row_max = rows,
         .logit_row_max = options->speculation == TD_SPECULATION_NONE ? options->slot_count : rows,
+        .context_tokens = scheduler->context_size,
         .bare = true};
     uint64_t work_bytes = workspace_bytes(model, &touched, thread_pool_count(scheduler->threads));
     work_bytes += recurrent_state_bytes(model) * (options->slot_count - 1);

@@ -12,15 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Speculation needs a row of logits for each guess and one for the token after them. */
-static const struct workspace_options workspace_options = {.logit_row_max =
-                                                               1 + SPECULATION_TOKENS_MAX};
-
 static enum td_status check_memory(const struct td_model *model, enum td_kv_type kv_type,
                                    uint32_t context_size, uint32_t thread_count,
                                    struct td_error *err)
 {
-    const struct workspace_options touched = {.logit_row_max = 1, .bare = true};
+    const struct workspace_options touched = {
+        .logit_row_max = 1, .context_tokens = context_size, .bare = true};
     uint32_t pages = kv_pages_of(context_size);
     struct memory_need need = {.cache_tokens = context_size,
                                .cache_bytes = kv_pool_bytes(model, kv_type, pages),
@@ -48,9 +45,11 @@ static enum td_status open_parts(struct td_session *session,
             kv_pool_new(model, options->kv_type, kv_pages_of(context_size), &session->kv_pool, err);
     if (status == TD_OK)
         status = sequence_init(&session->sequence, session->kv_pool, context_size, err);
+    /* Speculation needs a row of logits for each guess and one for the token after them. */
+    const struct workspace_options workspace = {.logit_row_max = 1 + SPECULATION_TOKENS_MAX,
+                                                .context_tokens = context_size};
     if (status == TD_OK)
-        status =
-            workspace_new(model, &workspace_options, session->threads, &session->workspace, err);
+        status = workspace_new(model, &workspace, session->threads, &session->workspace, err);
     return status;
 }
 

@@ -19,6 +19,7 @@
 #include "engine/model/model.h"
 
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* The context that a session opens by default (engine/session/session.c). */
@@ -69,15 +70,16 @@ static uint64_t resident_bytes(void)
 
 static struct needs needs_of(const struct td_model *model)
 {
-    const struct workspace_options one = {.logit_row_max = 1, .bare = true};
     struct needs needs = {.info = &model->info, .own_bytes = resident_bytes()};
     struct cores cores;
     cores_read("", NULL, &cores);
+    needs.context_tokens =
+        model->context_size < CONTEXT_DEFAULT_MAX ? model->context_size : CONTEXT_DEFAULT_MAX;
+    const struct workspace_options one = {
+        .logit_row_max = 1, .context_tokens = needs.context_tokens, .bare = true};
     if (!model->encoder)
         needs.work_bytes = workspace_bytes(model, &one, cores_thread_count(&cores));
     needs.state_bytes = recurrent_state_bytes(model);
-    needs.context_tokens =
-        model->context_size < CONTEXT_DEFAULT_MAX ? model->context_size : CONTEXT_DEFAULT_MAX;
     needs.caches[0] = cache_of(model, TD_KV_F16, needs.context_tokens);
     needs.caches[1] = cache_of(model, TD_KV_Q8_0, needs.context_tokens);
     needs.caches[2] = cache_of(model, TD_KV_Q4_0, needs.context_tokens);
@@ -362,10 +364,14 @@ static int cmd_models_info(int argc, char **argv)
     if (status == TD_OK)
         status = open_any(path, &gguf, &err);
     if (status == TD_OK) {
-        if (td_model_open(path, &model_options, &model, &problem) == TD_OK)
+        if (td_model_open(path, &model_options, &model, &problem) == TD_OK) {
+            /* What was read of the file is in memory, up to all of it, and counts as weights. */
+            gguf_advise(gguf, MADV_DONTNEED);
+            gguf_advise(model->gguf, MADV_DONTNEED);
             needs = needs_of(model);
-        else
+        } else {
             needs.is_adapter = adapter_file_read(path, &needs.adapter);
+        }
         needs.problem = problem.message;
         printed = (json ? print_json : print_text)(gguf, &needs);
     }
