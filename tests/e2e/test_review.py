@@ -354,6 +354,27 @@ def test_reviewers_have_a_role_a_tenant_and_a_clearance():
 
 
 @case
+def test_the_next_ticket_is_one_that_the_reviewer_may_see():
+    with Store() as store:
+        client = store.add("client", "--tenant", "a")
+        low = store.add("low", "--tenant", "a", "--role", "reviewer")
+        with store.serve(config()) as tandem:
+            for data_class in ("restricted", "restricted", "public"):
+                ask(tandem, QUESTION, bearer(client), data_class=data_class)
+            last = tickets(tandem, bearer(low))[-1]
+            equal(last["data_class"], "public")
+
+            def take():
+                return tandem.request("POST", "/tandem/v1/review/take", {}, bearer(low))
+
+            taken = take()
+            equal((taken.status, taken.json.get("id")), (200, last["id"]), taken.body.decode())
+            none = take()
+            equal((none.status, none.json["error"]["code"]), (404, "not_found"))
+            assert "may see" in none.json["error"]["message"], none.body
+
+
+@case
 def test_the_command_line_works_with_and_without_a_server():
     with Tandem(config()) as tandem:
         exchange = ask(tandem).tandem["exchange"]

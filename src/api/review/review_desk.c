@@ -322,21 +322,49 @@ static enum td_status finish(const struct review_desk *desk, const struct found 
 
 /* --- steps --- */
 
-static bool note_id(void *ctx, const struct queued *row)
+/* The way through the tickets to the first one that is open and may be seen. */
+struct next {
+    const struct review_desk *desk;
+    char id[QUEUED_ID_BYTES], last[QUEUED_ID_BYTES]; /* "" = none; the one that was looked at */
+    bool withheld, more;
+};
+
+static bool note_next(void *ctx, const struct queued *row)
 {
+    struct next *next = ctx;
+    struct found found = {.row = *row};
+    snprintf(next->last, sizeof next->last, "%s", row->id);
+    next->more = true;
     if (row->state != QUEUED_OPEN)
         return true;
-    snprintf(ctx, QUEUED_ID_BYTES, "%s", row->id);
-    return false;
+    if (row->data_class > (int)next->desk->viewer.clearance)
+        (void)!json_parse(row->body, &found.what, NULL);
+    bool withheld = shown_of(next->desk, &found) == SHOWN_WITHHELD;
+    found_deinit(&found);
+    next->withheld |= withheld;
+    if (!withheld)
+        snprintf(next->id, sizeof next->id, "%s", row->id);
+    return withheld;
 }
 
-/* The oldest that is open. Of two who ask at once one may find it taken, and asks again. */
+/* The oldest that is open and that the reviewer may see. Of two who ask at once one may find it
+ * taken, and asks again. */
 static enum td_status take_next(const struct review_desk *desk, char id[static QUEUED_ID_BYTES],
                                 struct td_error *err)
 {
-    const struct queue_filter filter = {.owner = desk->viewer.owner, .waiting = true};
-    enum td_status status = queue_store_each(desk->queue, &filter, note_id, id, err);
-    return status == TD_OK && !*id ? error_set(err, TD_NOT_FOUND, "no ticket is open") : status;
+    struct next next = {.desk = desk, .more = true};
+    enum td_status status = TD_OK;
+    while (status == TD_OK && next.more && !*next.id) {
+        const struct queue_filter filter = {
+            .owner = desk->viewer.owner, .waiting = true, .after = next.last};
+        next.more = false;
+        status = queue_store_each(desk->queue, &filter, note_next, &next, err);
+    }
+    snprintf(id, QUEUED_ID_BYTES, "%s", next.id);
+    if (status != TD_OK || *id)
+        return status;
+    return error_set(err, TD_NOT_FOUND,
+                     next.withheld ? "no ticket is open that you may see" : "no ticket is open");
 }
 
 enum td_status review_desk_step(const struct review_desk *desk, const char *id, const char *verb,
