@@ -6,6 +6,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -175,6 +176,24 @@ def test_what_could_not_be_told_is_told_after_a_restart_also_after_a_kill():
             wait_until(lambda: hook.told, what="the webhook was told")
         equal(hook.told[0]["kind"], "budget_spent")
         hook.close()
+
+
+@case
+def test_what_was_told_is_not_told_again_after_a_kill():
+    hook = Hook()
+    cloud = ScriptedCloud()
+    with tempfile.TemporaryDirectory() as state:
+        tandem = server(cloud, hook.url, state)
+        spend(tandem)
+        wait_until(lambda: hook.told, what="the webhook was told")
+        file = Path(state) / "watch.json"
+        wait_until(lambda: json.loads(file.read_text())["alarms"][0]["told"], 4, "it is kept")
+        tandem.stop(signal.SIGKILL)
+        with server(cloud, hook.url, state) as tandem:
+            spend(tandem)
+            time.sleep(3)  # a tick is a second
+        equal(hook.calls, 1)
+    hook.close()
 
 
 @case

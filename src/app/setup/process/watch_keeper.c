@@ -126,6 +126,8 @@ static void on_told(void *ctx, enum td_status status, int code, const struct td_
         log_event(LOG_LEVEL_WARN, "alarm_not_told", "alarm=%" PRIu64 " http_status=%d error=\"%s\"",
                   keeper->number, code, status != TD_OK ? err->message : "");
     watch_set_told(keeper->watch, keeper->number, keeper->told);
+    watch_keep(keeper->watch, &keeper->kept);
+    write_file(keeper); /* at once: whoever was told is not told again after a kill */
 }
 
 static void write_body(const struct watch_alarm *alarm, enum watch_told what, struct buf *out)
