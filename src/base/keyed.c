@@ -12,6 +12,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <sodium.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NONCE_BYTES 12 /* as GCM defines it; random nonces are safe for 2^32 files per key */
@@ -154,4 +155,47 @@ enum td_status keyed_open(const uint8_t key[static KEYED_KEY_BYTES], struct td_s
               : error_set(err, TD_DENIED,
                           "it does not open with this key: the key is another, or the file was "
                           "changed");
+}
+
+/* Of so many bytes in base64, and the NUL that OpenSSL puts behind it. */
+static size_t base64_bytes(size_t len)
+{
+    return (len + 2) / 3 * 4 + 1;
+}
+
+enum td_status keyed_seal_text(const uint8_t key[static KEYED_KEY_BYTES], struct td_str label,
+                               struct td_str text, struct buf *out, struct td_error *err)
+{
+    struct buf sealed;
+    buf_init(&sealed, NONCE_BYTES + text.len + TAG_BYTES);
+    enum td_status status = keyed_seal(key, label, text, &sealed, err);
+    if (status == TD_OK) {
+        uint8_t *room = extend(out, base64_bytes(sealed.len));
+        if (room) {
+            EVP_EncodeBlock(room, (const uint8_t *)sealed.data, (int)sealed.len);
+            buf_truncate(out, out->len - 1);
+        } else {
+            status = error_set(err, TD_NO_MEMORY, "no memory to encrypt %zu bytes", text.len);
+        }
+    }
+    buf_deinit(&sealed);
+    return status;
+}
+
+enum td_status keyed_open_text(const uint8_t key[static KEYED_KEY_BYTES], struct td_str label,
+                               struct td_str sealed, struct buf *out, struct td_error *err)
+{
+    if (sealed.len == 0 || sealed.len % 4 != 0 || sealed.len > INT32_MAX / 2)
+        return error_set(err, TD_CORRUPT, "%zu characters are no sealed text", sealed.len);
+    uint8_t *bytes = malloc(sealed.len / 4 * 3);
+    if (!bytes)
+        return error_set(err, TD_NO_MEMORY, "no memory to decrypt %zu bytes", sealed.len);
+    int len = EVP_DecodeBlock(bytes, (const uint8_t *)sealed.data, (int)sealed.len);
+    for (size_t end = sealed.len; len > 0 && sealed.len - end < 2 && sealed.data[end - 1] == '=';
+         end--)
+        len--;
+    const struct td_str raw = {(const char *)bytes, len < 0 ? 0 : (size_t)len};
+    enum td_status status = keyed_open(key, label, raw, out, err);
+    free(bytes);
+    return status;
 }

@@ -36,4 +36,12 @@ TD_MUST_CHECK enum td_status keyed_open(const uint8_t key[static KEYED_KEY_BYTES
                                         struct td_str label, struct td_str sealed, struct buf *out,
                                         struct td_error *err);
 
+/* The same in base64, for places that hold text. */
+TD_MUST_CHECK enum td_status keyed_seal_text(const uint8_t key[static KEYED_KEY_BYTES],
+                                             struct td_str label, struct td_str text,
+                                             struct buf *out, struct td_error *err);
+TD_MUST_CHECK enum td_status keyed_open_text(const uint8_t key[static KEYED_KEY_BYTES],
+                                             struct td_str label, struct td_str sealed,
+                                             struct buf *out, struct td_error *err);
+
 #endif

@@ -11,6 +11,7 @@
 #include "ledger/database.h"
 
 #include "base/assertion.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/packed.h"
@@ -32,6 +33,8 @@
 #define HEADER_BYTES 100
 /* Checking all pages takes about 1 s per GB; larger files are opened without the check. */
 #define CHECK_BYTES_MAX (256LL << 20)
+#define LOG_WAIT_MS 2000
+#define LOG_TRY_US 20000
 
 static enum td_status sql_error(struct db *db, const char *path, struct td_error *err)
 {
@@ -277,4 +280,19 @@ enum td_status database_open_reader(const char *path, struct db **out, struct td
         *out = NULL;
     }
     return status;
+}
+
+/* While the ledger's writer empties its log, SQLite says that it is busy without waiting. */
+enum td_status database_empty_log(struct db *db, const char *path, struct td_error *err)
+{
+    double begin = clock_monotonic_ms(NULL);
+    while (!db_empty_log(db)) {
+        if (db_status(db) != TD_BUSY || clock_monotonic_ms(NULL) - begin >= LOG_WAIT_MS)
+            return error_set(err, TD_BUSY,
+                             "ledger %s: erased, but a reader holds its log, which still has the "
+                             "old bytes; try again",
+                             path);
+        usleep(LOG_TRY_US);
+    }
+    return TD_OK;
 }

@@ -18,4 +18,9 @@ TD_MUST_CHECK enum td_status database_open_reader(const char *path, struct db **
 TD_MUST_CHECK enum td_status database_open_any(const char *path, struct db **out, int *version,
                                                struct td_error *err);
 
+/* Waits until nothing of what was overwritten stands in the file's log. TD_BUSY: a reader holds
+ * it. */
+TD_MUST_CHECK enum td_status database_empty_log(struct db *db, const char *path,
+                                                struct td_error *err);
+
 #endif

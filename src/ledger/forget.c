@@ -4,14 +4,11 @@
 #include "ledger/forget.h"
 
 #include "base/assertion.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "ledger/database.h"
 
 #include <unistd.h>
 
-#define LOG_WAIT_MS 2000
-#define LOG_TRY_US 20000
 #define OF_USER " WHERE \"user\" = ?1 AND (CAST(?2 AS TEXT) IS NULL OR tenant = ?2)"
 
 /* In this order, because comments are found by the user whom the rows still name. */
@@ -57,18 +54,6 @@ static bool run_steps(struct db *db, const char *tenant, const char *user,
     return done && db_commit(db, NULL);
 }
 
-/* While the ledger's writer empties its log, SQLite says that it is busy without waiting. */
-static bool empty_log(struct db *db)
-{
-    double begin = clock_monotonic_ms(NULL);
-    while (!db_empty_log(db)) {
-        if (db_status(db) != TD_BUSY || clock_monotonic_ms(NULL) - begin >= LOG_WAIT_MS)
-            return false;
-        usleep(LOG_TRY_US);
-    }
-    return true;
-}
-
 enum td_status ledger_forget(const char *path, const char *tenant, const char *user,
                              struct ledger_forgotten *out, struct td_error *err)
 {
@@ -85,11 +70,8 @@ enum td_status ledger_forget(const char *path, const char *tenant, const char *u
     if (!run_steps(db, tenant, user, out))
         status = error_set(err, db_status(db), "ledger %s: %s", path, db_message(db));
     db_rollback(db);
-    if (status == TD_OK && !empty_log(db))
-        status = error_set(err, TD_BUSY,
-                           "ledger %s: erased, but a reader holds its log, which still has the "
-                           "old bytes; try again",
-                           path);
+    if (status == TD_OK)
+        status = database_empty_log(db, path, err);
     db_close(db);
     return status;
 }

@@ -180,6 +180,7 @@ void ledger_reader_hurry(struct ledger_reader *reader, uint32_t answer_ms);
  *    standing, degraded, streamed, disclosure, trace_id, span_id, parent_span_id, request_id,
  *    same_trace: [ids of others, newest first, at most 20],
  *    signals and reasons (as they were put), prompt and answer (only if stored),
+ *    texts_closed (only where a stored text does not open with this process's key: why),
  *    attempts: [{tier, model, place, outcome, error, confidence, prompt_tokens, completion_tokens,
  *                cached_tokens, exact, prompt_estimate, answer_bytes, start_ms, first_ms, total_ms,
  *                cost_usd, estimated, egress_bytes, span_id}],

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "ledger/database.h"
+#include "ledger/sealed_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #define ID_BYTES_MAX 256
 
 /* Columns in the order of the JSON object's members. The shape says how a value is shown. */
-enum shape { TEXT, INTEGER, NUMBER, FLAG, JSON, STORED };
+enum shape { TEXT, INTEGER, NUMBER, FLAG, JSON, STORED, COMMENT };
 
 struct column {
     const char *name; /* of the JSON member */
@@ -116,7 +117,7 @@ static const struct column reaction_columns[] = {{"kind", TEXT}, {"wall_ms", INT
 static const char feedback_sql[] =
     "SELECT score, comment, wall_ms FROM feedback WHERE exchange = ?1 ORDER BY seq";
 static const struct column feedback_columns[] = {
-    {"score", NUMBER}, {"comment", TEXT}, {"wall_ms", INTEGER}};
+    {"score", NUMBER}, {"comment", COMMENT}, {"wall_ms", INTEGER}};
 
 enum td_status reader_error_locked(struct ledger_reader *reader, struct td_error *err)
 {
@@ -193,11 +194,33 @@ static struct json *column_value(struct db_statement *row, int i, enum shape sha
     }
 }
 
-static struct json *row_object(struct db_statement *row, const struct column *columns, size_t count)
+/* A text that does not open is not there, and the exchange says why. */
+static struct json *stored_value(struct db_statement *row, int i, struct json *exchange)
+{
+    const char *id = json_cstr(json_get(exchange, "id"));
+    struct td_error why = {0};
+    struct buf text;
+    buf_init(&text, SEALED_TEXT_BYTES_MAX);
+    struct json *value = NULL;
+    if (sealed_text_open(id ? id : "", db_str(row, i), &text, &why) == TD_OK)
+        value = json_new_text(buf_view(&text));
+    else
+        json_put(exchange, "texts_closed", json_new_cstr(why.message));
+    buf_deinit(&text);
+    return value;
+}
+
+/* exchange: to which the row belongs; NULL = it is one. */
+static struct json *row_object(struct db_statement *row, const struct column *columns, size_t count,
+                               struct json *exchange)
 {
     struct json *object = json_new_object();
     for (size_t i = 0; object != NULL && i < count; i++) {
-        json_put(object, columns[i].name, column_value(row, (int)i, columns[i].shape));
+        bool stored = columns[i].shape == STORED || columns[i].shape == COMMENT;
+        json_put(object, columns[i].name,
+                 stored && !db_is_null(row, (int)i)
+                     ? stored_value(row, (int)i, exchange ? exchange : object)
+                     : column_value(row, (int)i, columns[i].shape));
         if (strcmp(columns[i].name, "wall_ms") == 0) {
             char iso[25];
             clock_format_iso8601((uint64_t)db_int(row, (int)i), iso);
@@ -233,7 +256,7 @@ static enum td_status add_belongings(struct ledger_reader *reader, const struct 
     struct json *rows = json_new_array();
     int code;
     while ((code = db_step(statement)) == DB_ROW && rows != NULL)
-        json_push(rows, row_object(statement, what->columns, what->column_count));
+        json_push(rows, row_object(statement, what->columns, what->column_count, exchange));
     enum td_status status = code == DB_DONE ? TD_OK : reader_error_locked(reader, err);
     db_end(statement);
     json_put(exchange, what->name, rows);
@@ -345,7 +368,7 @@ static enum td_status find_locked(struct ledger_reader *reader, const char *tena
     } else if (code != DB_ROW) {
         status = reader_error_locked(reader, err);
     } else {
-        *out = row_object(statement, exchange_columns, DETAIL_COUNT);
+        *out = row_object(statement, exchange_columns, DETAIL_COUNT, NULL);
         int64_t seq = db_int(statement, DETAIL_COUNT);
         bool exact = strcmp(name, db_text(statement, 0)) == 0;
         code = exact ? DB_DONE : db_step(statement); /* whether there is another */
@@ -374,7 +397,7 @@ static enum td_status each_locked(struct ledger_reader *reader, uint64_t since_w
     if (row)
         db_bind_int(row, 1, since_wall_ms > INT64_MAX ? INT64_MAX : (int64_t)since_wall_ms);
     while (status == TD_OK && (code = db_step(row)) == DB_ROW) {
-        struct json *exchange = row_object(row, exchange_columns, DETAIL_COUNT);
+        struct json *exchange = row_object(row, exchange_columns, DETAIL_COUNT, NULL);
         int64_t seq = db_int(row, DETAIL_COUNT);
         for (size_t i = 0; status == TD_OK && i < BELONGINGS; i++)
             status = add_belongings(reader, &belongings[i], exchange, seq, err);
@@ -458,7 +481,7 @@ enum td_status ledger_reader_list(struct ledger_reader *reader, const struct led
     } else {
         int code;
         while ((code = db_step(statement)) == DB_ROW)
-            json_push(list, row_object(statement, exchange_columns, LIST_COUNT));
+            json_push(list, row_object(statement, exchange_columns, LIST_COUNT, NULL));
         status = code == DB_DONE ? TD_OK : reader_error_locked(reader, err);
         db_end(statement);
     }

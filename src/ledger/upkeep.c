@@ -386,7 +386,8 @@ enum td_status ledger_inspect(const char *path, struct ledger_sound *out, struct
     bool problem = file && find_problem(db, out);
     if (!problem && (!read_one(db, "SELECT count(*) FROM exchange", &out->exchanges, NULL, 0) ||
                      !read_one(db, "SELECT count(*) FROM attempt", &out->attempts, NULL, 0) ||
-                     (file && !read_one(db, "PRAGMA user_version", &version, NULL, 0))))
+                     (file && !read_one(db, "PRAGMA user_version", &version, NULL, 0)) ||
+                     !sealed_texts_count(db, &out->texts)))
         status = db_error(db, path, err);
     out->version = (uint32_t)version;
     out->bytes = file ? bytes_of(path) : 0;

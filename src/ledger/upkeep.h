@@ -3,7 +3,7 @@
 #ifndef LEDGER_UPKEEP_H
 #define LEDGER_UPKEEP_H
 
-#include "tandem/types.h"
+#include "ledger/sealed_text.h"
 
 #define LEDGER_STATE_BYTES 17 /* a name of the state folder: 16 hexadecimal digits, or "" */
 
@@ -50,6 +50,7 @@ struct ledger_sound {
     uint32_t version; /* of the schema */
     bool sound;
     char problem[256]; /* the first that was found */
+    struct sealed_texts texts;
 };
 /* Reads every page, every reference and every packed text. Of a database it only counts. TD_OK with
  * a verdict. */

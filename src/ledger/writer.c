@@ -9,6 +9,7 @@
 #include "base/names.h"
 #include "base/path.h"
 #include "ledger/database.h"
+#include "ledger/sealed_text.h"
 
 #include <limits.h>
 #include <math.h>
@@ -154,6 +155,8 @@ void writer_close(struct writer *writer)
     db_end(writer->insert_policy);
     db_end(writer->insert_model);
     db_close(writer->db);
+    buf_deinit(&writer->texts[0]);
+    buf_deinit(&writer->texts[1]);
     *writer = (struct writer){0};
 }
 
@@ -162,6 +165,17 @@ void writer_close(struct writer *writer)
 static void bind_text(struct db_statement *statement, int *next, const char *text)
 {
     db_bind_borrowed(statement, (*next)++, text);
+}
+
+/* The same of a text that is stored encrypted. */
+static enum td_status bind_sealed(struct db_statement *statement, int *next, const char *exchange,
+                                  const char *text, struct buf *stored)
+{
+    buf_deinit(stored);
+    buf_init(stored, SEALED_TEXT_BYTES_MAX);
+    enum td_status status = text ? sealed_text_make(exchange, text, stored, NULL) : TD_OK;
+    bind_text(statement, next, !text ? NULL : stored->data ? stored->data : "");
+    return status;
 }
 
 static void bind_number(struct db_statement *statement, int *next, double value)
@@ -205,8 +219,11 @@ static enum td_status insert_exchange(struct writer *writer, const struct ledger
     bind_text(s, &next, x->disclosure);
     bind_text(s, &next, x->signals_json);
     bind_text(s, &next, x->reasons_json);
-    bind_text(s, &next, x->prompt_text);
-    bind_text(s, &next, x->answer_text);
+    enum td_status status = bind_sealed(s, &next, x->id, x->prompt_text, &writer->texts[0]);
+    if (status == TD_OK)
+        status = bind_sealed(s, &next, x->id, x->answer_text, &writer->texts[1]);
+    if (status != TD_OK)
+        return status;
     bind_text(s, &next, names_basis(x->all_cloud_basis));
     bind_text(s, &next, names_standing(x->standing));
     bind_text(s, &next, x->trace_id);
@@ -262,8 +279,8 @@ static enum td_status insert_feedback(struct writer *writer, const struct ledger
     bind_text(s, &next, f->exchange);
     bind_integer(s, &next, f->wall_ms);
     bind_number(s, &next, f->score);
-    bind_text(s, &next, f->comment);
-    return db_run(s, true);
+    enum td_status status = bind_sealed(s, &next, f->exchange, f->comment, writer->texts);
+    return status == TD_OK ? db_run(s, true) : status;
 }
 
 static enum td_status insert_shadow(struct writer *writer, const struct ledger_shadow *x)
@@ -339,8 +356,9 @@ enum td_status writer_commit(struct writer *writer, struct record *const *record
     ASSERT(records != NULL && refused != NULL);
     *refused = 0;
     bool going = db_begin(writer->db);
+    enum td_status status = TD_OK;
     for (size_t i = 0; going && i < count; i++) {
-        enum td_status status = insert_record(writer, records[i]);
+        status = insert_record(writer, records[i]);
         going = status == TD_OK || status == TD_INVALID || status == TD_LIMIT;
         if (going && status != TD_OK) {
             /* Only the row of the exchange can be refused (ids repeat; sizes do not depend on an
@@ -358,7 +376,10 @@ enum td_status writer_commit(struct writer *writer, struct record *const *record
     *refused += late;
     if (going)
         return TD_OK;
-    enum td_status status = db_error(writer->db, "ledger", err);
+    if (status == TD_OK || db_status(writer->db) != TD_OK)
+        status = db_error(writer->db, "ledger", err);
+    else
+        status = error_set(err, status, "ledger: a text could not be encrypted");
     db_rollback(writer->db);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "ledger/record.h"
 
+#include "base/buf.h"
 #include "ledger/db.h"
 
 /* The file, its log and the log's index, as they were when they were opened. */
@@ -19,6 +20,7 @@ struct writer {
     struct writer_files files;
     struct db_statement *insert_exchange, *insert_attempt, *insert_feedback, *insert_shadow,
         *insert_reaction, *insert_policy, *insert_model;
+    struct buf texts[2]; /* of the record that is being written, as they are stored */
 };
 
 TD_MUST_CHECK enum td_status writer_open(const char *path, struct writer *writer,

@@ -274,6 +274,35 @@ def test_nodes_with_one_key_know_each_others_tenants() -> None:
 
 
 @case
+def test_stored_texts_are_encrypted_under_the_common_key_and_any_node_reads_them() -> None:
+    text = "ledger: {{database: {}, store_prompts: true}}\ncluster: {{key_env: CLUSTER_KEY}}\n"
+    stored = "SELECT count(*) FROM tandem.exchange WHERE prompt {0} OR answer {0}"
+    with database() as db:
+        config_text = text.format(db.url)
+        with (
+            Tandem(config_text, env={"CLUSTER_KEY": "0a" * 32}) as a,
+            Tandem(config_text, env={"CLUSTER_KEY": "0a" * 32}) as b,
+            Tandem(config_text, env={"CLUSTER_KEY": "0b" * 32}) as stranger,
+        ):
+            name = a.chat("canary-d0c5 is old", max_tokens=2).tandem["exchange"]
+            path = f"/tandem/v1/exchanges/{name}"
+            wait_until(lambda: b.get(path).status == 200, 5, "the other node")
+            equal(db.number(stored.format("LIKE '%canary%'")), 0)
+            assert "canary-d0c5" in b.get(path).json["prompt"], b.get(path).json
+            closed = stranger.get(path).json
+            assert "prompt" not in closed and "cluster.key_env" in closed["texts_closed"], closed
+            db.query("UPDATE tandem.exchange SET prompt = 'canary-d0c5 is plain'")
+            checked = json.loads(run("ledger", "check", "--json", env=b.environment)[1])["ledger"]
+            equal((checked["texts_encrypted"], checked["texts_plain"]), (1, 1))
+            code, out, err = run("ledger", "check", "--encrypt", "--json", env=b.environment)
+            equal(code, 0, err)
+            checked = json.loads(out)["ledger"]
+            equal((checked["texts_encrypted"], checked["texts_plain"]), (2, 0))
+            equal(db.number(stored.format("LIKE '%canary%'")), 0)
+            assert "canary-d0c5" in a.get(path).json["prompt"], a.get(path).json
+
+
+@case
 def test_a_node_without_the_common_key_does_not_start() -> None:
     for value, words in ((None, "CLUSTER_KEY is not set"), ("secret", "64 hexadecimal digits")):
         try:

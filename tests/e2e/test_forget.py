@@ -4,6 +4,7 @@ the record of what left still verifies."""
 
 import json
 import shutil
+import sqlite3
 import sys
 import tempfile
 from pathlib import Path
@@ -12,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from kept_bytes import kept_bytes
 from scripted_cloud import Script, ScriptedCloud, unused_port
-from tandem import Tandem, edge_first, run, workers
+from tandem import Tandem, edge_first, run, wait_until, workers
 
 STORE = "ledger:\n  store_prompts: true\n"
 LONG = "Explain the French revolution again and again, please, " * 6
@@ -20,6 +21,20 @@ LONG = "Explain the French revolution again and again, please, " * 6
 
 def stored(tandem):
     return b"".join(path.read_bytes() for path in tandem.state.rglob("*") if path.is_file())
+
+
+def texts(path, user):
+    """What the file has of the user's texts: they are encrypted there."""
+    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        found = database.execute(
+            "SELECT prompt, answer FROM exchange WHERE user = ?1 UNION ALL SELECT comment, NULL"
+            " FROM feedback f JOIN exchange x ON x.seq = f.exchange WHERE x.user = ?1",
+            (user,),
+        ).fetchall()
+    finally:
+        database.close()
+    return [text.encode() for row in found for text in row if text]
 
 
 def say(tandem, user, text, mode, **members):
@@ -39,7 +54,7 @@ def test_a_running_server_forgets_files_and_memory():
             "there is no cache to forget"
         )
         cloud.script = Script(text="Cloud answer.")
-        say(tandem, "bob", "Tell of bobcanary.", "only-cloud")
+        bobs = say(tandem, "bob", "Tell of bobcanary.", "only-cloud").tandem["exchange"]
         say(tandem, "annalisa", "My card is 4111 1111 1111 1111.", "auto")
         (worker,) = workers(tandem)
         equal(
@@ -51,6 +66,9 @@ def test_a_running_server_forgets_files_and_memory():
             200,
         )
         assert tandem.get(f"/tandem/v1/exchanges/{exchange}").json["user"] == "annalisa"
+        path = tandem.state / "ledger.db"
+        wait_until(lambda: len(texts(path, "annalisa")) >= 7, 10, "three exchanges and a comment")
+        annas = texts(path, "annalisa")
 
         code, out, err = run(
             "forget", "annalisa", "--json", "--url", tandem.url, env=tandem.environment
@@ -63,9 +81,9 @@ def test_a_running_server_forgets_files_and_memory():
         )
         assert result["texts"] >= 3, result  # the restricted one was never stored
         held = stored(tandem)
-        for canary in (b"annacanary", b"annalisa", b"annacomment"):
+        for canary in (b"annacanary", b"annalisa", b"annacomment", *annas):
             assert canary not in held, f"{canary} is still in a file"
-        assert b"bobcanary" in held
+        assert "bobcanary" in tandem.get(f"/tandem/v1/exchanges/{bobs}").json["prompt"]
         fresh = say(tandem, "annalisa", LONG + "annacanary", "only-local", max_tokens=2)
         equal(fresh.json["usage"]["prompt_tokens_details"]["cached_tokens"], 0, "computed before")
         equal(fresh.text, again.text)
@@ -88,14 +106,15 @@ def test_without_a_server_the_file_is_erased():
             say(tandem, "annalisa", "Tell of annacanary.", "only-cloud")
             environment = {**tandem.environment, "TANDEM_CONFIG": str(folder / "tandem.yaml")}
         (folder / "tandem.yaml").write_text(config)
-        assert b"annacanary" in (folder / "ledger.db").read_bytes()
+        held = (folder / "ledger.db").read_bytes()
+        annas = texts(folder / "ledger.db", "annalisa")
+        assert len(annas) == 2 and all(text in held for text in annas), annas
         code, out, err = run("forget", "annalisa", env=environment)
         equal(code, 0, err)
         assert b"1 exchanges" in out and b"1 stored texts" in out, out
         for path in folder.rglob("ledger.db*"):
-            assert b"annacanary" not in kept_bytes(path) and b"annalisa" not in kept_bytes(path), (
-                path
-            )
+            for canary in (b"annacanary", b"annalisa", *annas):
+                assert canary not in kept_bytes(path), path
     finally:
         shutil.rmtree(folder)
 

@@ -159,6 +159,61 @@ def test_a_backup_of_a_busy_server_is_refused_where_it_would_lose_something():
 
 
 @case
+def test_stored_texts_are_encrypted_and_a_lost_key_loses_nothing():
+    canary = "canary-b81d"
+
+    def on_disk():
+        return any(canary.encode() in file.read_bytes() for file in state.glob("*.db*"))
+
+    with Tandem(STORE) as tandem:
+        state = tandem.state
+        exchange = say(tandem, f"set an alarm for {canary}")
+        feedback = {"id": exchange, "ok": True, "comment": f"{canary} rang"}
+        equal(tandem.request("POST", "/tandem/v1/feedback", feedback).status, 200)
+        path = recorded(tandem, 1)
+        wait_until(lambda: rows(path, "SELECT count(*) FROM feedback") == [(1,)], 10, "the comment")
+        assert not on_disk()
+        assert canary in verb(tandem, "explain", exchange, "--json")
+        exported = json.loads(verb(tandem, "ledger", "export", "-o", "-"))
+        assert canary in exported["prompt"] + exported["answer"], exported
+        equal(exported["feedback"][0]["comment"], f"{canary} rang")
+        copy = state / "copy" / "ledger.db"
+        copy.parent.mkdir()
+        verb(tandem, "ledger", "backup", str(copy))
+        assert canary.encode() not in copy.read_bytes()
+        assert "texts: 3 encrypted\n" in verb(tandem, "ledger", "check")
+
+        key = state / "installation.key"
+        kept = key.rename(state / "kept.key")
+        shown = json.loads(verb(tandem, "explain", exchange, "--json"))
+        assert "prompt" not in shown and "installation.key" in shown["texts_closed"], shown
+        assert "encrypted under" in verb(tandem, "explain", exchange)
+        refused = verb(tandem, "ledger", "export", "-o", "-", code=1)
+        assert "1 exchanges are without their texts" in refused, refused
+        assert "nothing is lost" in verb(tandem, "ledger", "export", "traffic", "-o", "-", code=1)
+        assert "3 do not open" in verb(tandem, "ledger", "check")
+        assert not key.exists(), "a command that reads makes no key"
+        kept.rename(key)
+        assert canary in verb(tandem, "explain", exchange, "--json")
+
+
+@case
+def test_texts_of_an_older_version_are_found_and_encrypted():
+    with Tandem(STORE) as tandem:
+        exchange = say(tandem, "hello")
+        path = recorded(tandem, 1)
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE exchange SET prompt = '[\"canary-5e1c\"]'")
+        database.close()
+        assert "canary-5e1c" in verb(tandem, "explain", exchange, "--json")
+        assert "1 not: 'tandem ledger check --encrypt'" in verb(tandem, "ledger", "check")
+        said = verb(tandem, "ledger", "check", "--encrypt")
+        assert "texts: 2 encrypted (1 of them just now)\n" in said, said
+        assert not any(b"canary-5e1c" in file.read_bytes() for file in path.parent.glob("*.db*"))
+        assert "canary-5e1c" in verb(tandem, "explain", exchange, "--json")
+
+
+@case
 def test_exports_are_what_the_learning_verbs_read():
     with Tandem(STORE) as tandem:
         for i in range(3):

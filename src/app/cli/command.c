@@ -2,7 +2,9 @@
  * and one form for failures. Exit codes are made here and in the verbs, nowhere below. */
 #include "app/cli/command.h"
 
+#include "app/config/config.h"
 #include "app/setup/model/model_file.h"
+#include "app/setup/policy/consistency_setup.h"
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -132,13 +134,16 @@ bool command_take_ids(void *ctx, const char *text)
     return true;
 }
 
-enum td_status command_open_ledger(const char *path, struct ledger_reader **out,
+enum td_status command_open_ledger(const struct config *config, struct ledger_reader **out,
                                    struct td_error *err)
 {
+    const char *path = config->ledger.path;
+    *out = NULL;
     if (ledger_is_file(path) && access(path, F_OK) != 0)
         return error_set(err, TD_NOT_FOUND, "nothing has been recorded yet: there is no ledger %s",
                          path);
-    return ledger_reader_open(path, out, err);
+    enum td_status status = installation_key_for_texts(config, false, err);
+    return status == TD_OK ? ledger_reader_open(path, out, err) : status;
 }
 
 bool command_print(struct td_str text)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 struct json;
+struct config;
 struct ledger_reader;
 
 /* Prints "tandem VERB: message" and gives the exit code of a failure. */
@@ -44,8 +45,8 @@ bool command_take_ids(void *ctx, const char *text);
 
 /* Opens the ledger for reading; says so when nothing has been recorded yet.
  * **returns new** (ledger_reader_close). */
-TD_MUST_CHECK enum td_status command_open_ledger(const char *path, struct ledger_reader **out,
-                                                 struct td_error *err);
+TD_MUST_CHECK enum td_status command_open_ledger(const struct config *config,
+                                                 struct ledger_reader **out, struct td_error *err);
 
 /* Writes to stdout; command_print_json frees the value and ends the line. False when it broke. */
 bool command_print(struct td_str text);

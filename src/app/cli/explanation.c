@@ -60,6 +60,9 @@ static void print_head(FILE *out, const struct json *record)
     const char *disclosure = text_of(record, "disclosure", NULL);
     if (disclosure)
         fprintf(out, "The client was told: %s\n", disclosure);
+    const char *closed = text_of(record, "texts_closed", NULL);
+    if (closed)
+        fprintf(out, "Its texts are not shown: %s\n", closed);
 }
 
 /* --- the class --- */
@@ -325,7 +328,7 @@ enum td_status explanation_read(const struct config *config, const char *id, str
                                 struct td_error *err)
 {
     struct ledger_reader *reader = NULL;
-    enum td_status status = command_open_ledger(config->ledger.path, &reader, err);
+    enum td_status status = command_open_ledger(config, &reader, err);
     if (status == TD_OK)
         status = ledger_reader_find(reader, NULL, id, out, err);
     ledger_reader_close(reader);

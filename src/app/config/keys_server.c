@@ -243,7 +243,7 @@ static const struct config_key ledger_keys[] = {
          HELP("batch: records are written with others, at most 200 ms after the answer. answer: "
               "they are on the disk before the last byte of the answer goes out")},
     {"store_prompts", CONFIG_KEY_BOOL, AT(ledger.store_prompts), "false",
-     .help = HELP("also store the texts of prompts and answers")},
+     .help = HELP("also store the texts of prompts and answers, encrypted")},
     {"keep_days", CONFIG_KEY_UINT, AT(ledger.keep_days), "0", 0, 36600,
      .help =
          HELP("exchanges that are older are removed, with their attempts and feedback; 0 = they "

@@ -463,7 +463,7 @@ static enum td_status read_ledger(const struct ledger_lines_options *options,
     buf_init(&reading.keys, TEXT_BYTES_MAX);
     enum td_status status = config_load(options->config, &config, err);
     if (status == TD_OK)
-        status = command_open_ledger(config->ledger.path, &reader, err);
+        status = command_open_ledger(config, &reader, err);
     if (status == TD_OK)
         status = ledger_reader_lessons(reader, options->since.wall_ms, read_row, &reading, err);
     if (status == TD_OK)

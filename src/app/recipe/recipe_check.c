@@ -239,7 +239,7 @@ static enum td_status check_traffic(const struct recipe_build *build, struct td_
     struct ledger_reader *reader = NULL;
     if (!build->recipe.evaluate.traffic && !build->recipe.imatrix.traffic)
         return TD_OK;
-    enum td_status status = command_open_ledger(build->config->ledger.path, &reader, err);
+    enum td_status status = command_open_ledger(build->config, &reader, err);
     ledger_reader_close(reader);
     return status;
 }

@@ -74,6 +74,42 @@ static void test_the_same_text_is_sealed_differently_each_time(void)
     buf_deinit(&b);
 }
 
+static void test_as_text_every_length_opens_and_every_changed_character_is_refused(void)
+{
+    static const char text[] = "a private text";
+    const uint8_t key[KEYED_KEY_BYTES] = {1, 2, 3};
+    struct buf sealed, opened;
+    buf_init(&sealed, 4096);
+    buf_init(&opened, 4096);
+    for (size_t len = 0; len < sizeof text; len++) {
+        const struct td_str part = {text, len};
+        buf_clear(&sealed);
+        buf_clear(&opened);
+        REQUIRE(keyed_seal_text(key, STR("label"), part, &sealed, NULL) == TD_OK);
+        CHECK(sealed.len == (len + 12 + 16 + 2) / 3 * 4 && strlen(sealed.data) == sealed.len);
+        CHECK(keyed_open_text(key, STR("label"), buf_view(&sealed), &opened, NULL) == TD_OK);
+        CHECK(str_equal(buf_view(&opened), part));
+        buf_clear(&opened);
+        /* The last characters may have bits that no byte has. */
+        for (size_t i = 0; i < sealed.len - 4; i++) {
+            static const char others[] = "AB \n\xff"; /* "=" is read as "A" */
+            char was = sealed.data[i];
+            for (size_t j = 0; j < sizeof others; j++) {
+                sealed.data[i] = others[j];
+                CHECK(was == others[j] || keyed_open_text(key, STR("label"), buf_view(&sealed),
+                                                          &opened, NULL) != TD_OK);
+            }
+            sealed.data[i] = was;
+        }
+        for (size_t cut = 0; cut < sealed.len; cut++)
+            CHECK(keyed_open_text(key, STR("label"), str_slice(buf_view(&sealed), 0, cut), &opened,
+                                  NULL) != TD_OK);
+        CHECK(opened.len == 0);
+    }
+    buf_deinit(&sealed);
+    buf_deinit(&opened);
+}
+
 static void test_a_key_is_64_hexadecimal_digits_and_never_quoted(void)
 {
     uint8_t key[KEYED_KEY_BYTES];
@@ -93,6 +129,7 @@ int main(void)
     RUN(test_short_hash_is_siphash_2_4_128);
     RUN(test_what_was_sealed_opens_with_its_key_and_label_alone);
     RUN(test_the_same_text_is_sealed_differently_each_time);
+    RUN(test_as_text_every_length_opens_and_every_changed_character_is_refused);
     RUN(test_a_key_is_64_hexadecimal_digits_and_never_quoted);
     return test_finish();
 }

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/secret.h"
 #include "exchange/memory/consistency.h"
+#include "ledger/sealed_text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -83,6 +84,45 @@ enum td_status installation_key(const struct config *config, uint8_t key[static 
     if (status == TD_BUSY) /* another process was faster, and everybody uses its key */
         return read_key(path, key, err);
     return unmade.status == TD_OK ? status : error_set(err, status, "%s", unmade.message);
+}
+
+enum td_status installation_key_known(const struct config *config,
+                                      uint8_t key[static KEYED_KEY_BYTES], bool *known,
+                                      struct td_error *err)
+{
+    char path[STATE_PATH_BYTES];
+    bool shared = config->cluster.key_env || config->cluster.key_file;
+    *known = false;
+    if (!shared && !config->state_dir)
+        return TD_OK;
+    enum td_status status = TD_OK;
+    if (!shared)
+        status = state_file_path(config, "installation.key", path, err);
+    if (status != TD_OK || (!shared && access(path, F_OK) != 0))
+        return status;
+    status = installation_key(config, key, err);
+    *known = status == TD_OK;
+    return status;
+}
+
+enum td_status installation_key_for_texts(const struct config *config, bool makes,
+                                          struct td_error *err)
+{
+    uint8_t key[KEYED_KEY_BYTES];
+    bool kept = config->cluster.key_env || config->cluster.key_file || config->state_dir;
+    if (makes && !kept)
+        return !config->ledger.store_prompts
+                   ? TD_OK
+                   : error_set(err, TD_INVALID,
+                               "ledger.store_prompts: texts are encrypted under the key of the "
+                               "state folder, and there is none: set state_dir or "
+                               "TANDEM_STATE_DIR");
+    enum td_status status = makes ? installation_key(config, key, err)
+                                  : installation_key_known(config, key, &kept, err);
+    if (status == TD_OK && kept)
+        sealed_text_use(key);
+    crypto_wipe(key, sizeof key);
+    return status;
 }
 
 static enum td_status open_at(const struct config *config, const char *path, bool serves,

@@ -111,6 +111,8 @@ static enum td_status open_ledger(const struct config *config, struct services_p
     const char *on_disk = config->ledger.waiting ? config->ledger.waiting : config->ledger.path;
     enum td_status status = state_file_make_folders(on_disk, err);
     if (status == TD_OK)
+        status = installation_key_for_texts(config, true, err);
+    if (status == TD_OK)
         status = ledger_open(config->ledger.path, &base->ledger, err);
     if (status == TD_OK && config->ledger.durable == CONFIG_DURABLE_ANSWER)
         status = ledger_make_durable(base->ledger, flush_others, parts, err);

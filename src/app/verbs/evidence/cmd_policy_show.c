@@ -21,7 +21,7 @@ static enum td_status read_policies(const char *config_path, struct json **out,
     struct ledger_reader *reader = NULL;
     enum td_status status = config_load(config_path, &config, err);
     if (status == TD_OK)
-        status = command_open_ledger(config->ledger.path, &reader, err);
+        status = command_open_ledger(config, &reader, err);
     if (status == TD_OK)
         status = ledger_reader_policies(reader, out, err);
     ledger_reader_close(reader);

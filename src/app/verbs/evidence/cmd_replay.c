@@ -75,7 +75,7 @@ static enum td_status run_replay(const struct call *call, struct work *work, str
     work->replay.policy = &work->other.parts->policy;
     work->replay.facts = work->facts;
     work->replay.tier_count = work->other.config->tier_count;
-    enum td_status status = command_open_ledger(work->config->ledger.path, &reader, err);
+    enum td_status status = command_open_ledger(work->config, &reader, err);
     if (status == TD_OK)
         status =
             ledger_reader_history(reader, call->since.wall_ms, replay_learn, &work->replay, err);

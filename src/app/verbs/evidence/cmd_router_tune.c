@@ -195,7 +195,7 @@ static enum td_status read_ledger(struct tune_call *call, struct td_error *err)
     if (status == TD_OK && !call->confidence && !config->router.confidence)
         status = read_calibration(call, config, err);
     if (status == TD_OK)
-        status = command_open_ledger(config->ledger.path, &reader, err);
+        status = command_open_ledger(config, &reader, err);
     const struct ledger_answers_options options = {call->since.wall_ms, call->threshold_gate,
                                                    call->made_by};
     if (status == TD_OK)

@@ -236,7 +236,7 @@ static int cmd_report(int argc, char **argv)
     struct json *report = NULL;
     enum td_status status = config_load(config_path, &config, &err);
     if (status == TD_OK)
-        status = command_open_ledger(config->ledger.path, &reader, &err);
+        status = command_open_ledger(config, &reader, &err);
     if (status == TD_OK)
         status = by == LEDGER_BY_COUNT
                      ? ledger_reader_report(reader, since.wall_ms, &report, &err)

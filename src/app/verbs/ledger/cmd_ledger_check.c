@@ -5,6 +5,7 @@
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
+#include "app/setup/policy/consistency_setup.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "ledger/egress_verify.h"
@@ -27,6 +28,22 @@ static void print_ledger(const char *path, const struct ledger_sound *ledger)
     printf("\n");
     if (!ledger->sound)
         printf("  'tandem ledger restore FILE --replace' puts a backup in its place\n");
+}
+
+static void print_texts(const struct sealed_texts *texts, uint64_t encrypted_now)
+{
+    if (texts->sealed + texts->plain == 0)
+        return;
+    printf("texts: %llu encrypted", (unsigned long long)texts->sealed);
+    if (encrypted_now)
+        printf(" (%llu of them just now)", (unsigned long long)encrypted_now);
+    if (texts->plain)
+        printf(", %llu not: 'tandem ledger check --encrypt' encrypts them",
+               (unsigned long long)texts->plain);
+    printf("\n");
+    if (texts->closed)
+        printf("  %llu do not open: put the installation.key back under which they were written\n",
+               (unsigned long long)texts->closed);
 }
 
 /* egress NULL: there is no such folder. */
@@ -55,6 +72,9 @@ static struct json *as_json(const struct ledger_sound *ledger, const struct egre
     json_put(of, "exchanges", json_new_int((int64_t)ledger->exchanges));
     json_put(of, "attempts", json_new_int((int64_t)ledger->attempts));
     json_put(of, "bytes", json_new_int((int64_t)ledger->bytes));
+    json_put(of, "texts_encrypted", json_new_int((int64_t)ledger->texts.sealed));
+    json_put(of, "texts_plain", json_new_int((int64_t)ledger->texts.plain));
+    json_put(of, "texts_closed", json_new_int((int64_t)ledger->texts.closed));
     json_put(json, "egress", of = egress ? json_new_object() : json_new_null());
     if (!egress)
         return json;
@@ -68,8 +88,12 @@ static struct json *as_json(const struct ledger_sound *ledger, const struct egre
 static int cmd_check(int argc, char **argv)
 {
     const char *config_path = NULL;
-    bool json = false;
-    const struct option options[] = {OPTION_ROW_CONFIG(config_path), OPTION_ROW_JSON(json)};
+    bool json = false, encrypt = false;
+    const struct option options[] = {
+        OPTION_ROW_CONFIG(config_path),
+        {"encrypt", 0, OPTION_FLAG, &encrypt, NULL,
+         HELP_TEXT("first encrypt the texts that an older version stored as they were"), 0, 0},
+        OPTION_ROW_JSON(json)};
     const struct option_spec spec = {
         .verb = "ledger check",
         .summary = HELP_TEXT(
@@ -84,6 +108,11 @@ static int cmd_check(int argc, char **argv)
     struct ledger_sound ledger = {0};
     struct egress_verdict egress = {.sound = true};
     enum td_status status = config_load(config_path, &config, &err);
+    uint64_t encrypted = 0;
+    if (status == TD_OK)
+        status = installation_key_for_texts(config, encrypt, &err);
+    if (status == TD_OK && encrypt)
+        status = sealed_texts_encrypt(config->ledger.path, &encrypted, &err);
     if (status == TD_OK)
         status = ledger_inspect(config->ledger.path, &ledger, &err);
     const char *folder = status == TD_OK ? config->ledger.egress : "none";
@@ -100,6 +129,7 @@ static int cmd_check(int argc, char **argv)
         sound = command_print_json(as_json(&ledger, kept ? &egress : NULL)) && sound;
     } else if (status == TD_OK) {
         print_ledger(config->ledger.path, &ledger);
+        print_texts(&ledger.texts, encrypted);
         if (strcmp(folder, "none") != 0)
             print_egress(folder, kept ? &egress : NULL);
     }

@@ -27,17 +27,11 @@ static enum td_status name_state(const struct config *config, char out[static LE
                                  struct td_error *err)
 {
     static const char what[] = "a backup of the ledger";
-    char path[STATE_PATH_BYTES];
     uint8_t key[KEYED_KEY_BYTES], mac[KEYED_MAC_BYTES];
-    bool shared = config->cluster.key_env || config->cluster.key_file;
+    bool known;
     out[0] = '\0';
-    if (!shared && !config->state_dir)
-        return TD_OK;
-    enum td_status status = state_file_path(config, "installation.key", path, err);
-    if (status != TD_OK || (!shared && access(path, F_OK) != 0))
-        return status;
-    status = installation_key(config, key, err);
-    if (status == TD_OK) {
+    enum td_status status = installation_key_known(config, key, &known, err);
+    if (status == TD_OK && known) {
         keyed_mac(key, what, sizeof what - 1, mac);
         crypto_hex(mac, LEDGER_STATE_BYTES / 2, out);
     }

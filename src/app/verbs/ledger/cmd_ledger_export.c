@@ -33,7 +33,7 @@ struct exporting {
     const struct ledger_lines_options *options;
     FILE *out;
     struct buf line;
-    uint64_t count;
+    uint64_t count, closed;
 };
 
 static bool is_of(const struct json *exchange, const char *name, const char *wanted)
@@ -56,6 +56,7 @@ static enum td_status write_exchange(void *ctx, const struct json *exchange, str
     if (e->line.failed || fwrite(e->line.data, 1, e->line.len, e->out) != e->line.len)
         return error_set(err, TD_IO, "cannot write: %s", strerror(errno));
     e->count++;
+    e->closed += json_get(exchange, "texts_closed") != NULL;
     return TD_OK;
 }
 
@@ -88,7 +89,7 @@ static enum td_status export_exchanges(const struct ledger_lines_options *option
     buf_init(&e.line, LINE_BYTES_MAX);
     enum td_status status = config_load(options->config, &config, err);
     if (status == TD_OK)
-        status = command_open_ledger(config->ledger.path, &reader, err);
+        status = command_open_ledger(config, &reader, err);
     if (status == TD_OK && !(e.out = open_output(options->lines, config->ledger.path, err)))
         status = err->status;
     if (status == TD_OK)
@@ -98,6 +99,11 @@ static enum td_status export_exchanges(const struct ledger_lines_options *option
         status = error_set(err, TD_IO, "cannot write: %s", strerror(errno));
     if (status == TD_OK)
         fprintf(stderr, "ledger: %llu exchanges\n", (unsigned long long)e.count);
+    if (status == TD_OK && e.closed > 0)
+        status = error_set(err, TD_DENIED,
+                           "%llu exchanges are without their texts, which are encrypted under "
+                           "another key than the one here (member texts_closed)",
+                           (unsigned long long)e.closed);
     ledger_reader_close(reader);
     config_free(config);
     buf_deinit(&e.line);

@@ -131,7 +131,7 @@ static int cmd_models_versions(int argc, char **argv)
     bool printed = true;
     enum td_status status = config_load(config_path, &config, &err);
     if (status == TD_OK)
-        status = command_open_ledger(config->ledger.path, &reader, &err);
+        status = command_open_ledger(config, &reader, &err);
     if (status == TD_OK)
         status = ledger_reader_models(reader, &models, &err);
     if (status == TD_OK)
