@@ -320,7 +320,8 @@ void reply_put_head(struct conn *conn, int code, const char *content_type)
     if (content_type) {
         put_text(conn, "Content-Type: ");
         put_text(conn, content_type);
-        put_text(conn, "\r\n");
+        /* No browser takes what a model or a user said for a page or a script. */
+        put_text(conn, "\r\nX-Content-Type-Options: nosniff\r\n");
     }
 }
 

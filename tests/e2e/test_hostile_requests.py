@@ -7,13 +7,14 @@ import base64
 import json
 import os
 import random
+import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, edge_first
+from tandem import ROOT, Tandem, edge_first
 
 TAKES_ALL = "    modalities: [text, image, audio, file]\n    completions: true\n"
 MB = 1 << 20
@@ -380,6 +381,68 @@ def test_another_callers_response_is_not_found():
             answer = tandem.request("POST", "/v1/responses/input_tokens", body, two)
             assert answer.status in (400, 404) and b"not found" in answer.body, answer.body
         equal(tandem.get(f"/v1/responses/{kept['id']}", headers=two).status, 404)
+
+
+# What browsers send with what a page of somebody else's asks for. The last two came by a name of
+# the stranger's that now leads here, so that the browser takes the server for a part of its site.
+STRANGERS = {
+    "another port": {"Origin": "http://127.0.0.1:1", "Sec-Fetch-Site": "same-site"},
+    "another site": {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"},
+    "a sandbox": {"Origin": "null"},
+    "a picture": {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"},
+    "another name": {"Host": "evil.example", "Origin": "http://evil.example"},
+    "its picture": {"Host": "evil.example", "Sec-Fetch-Site": "same-origin"},
+}
+
+
+def all_endpoints():
+    """Each method and path of the program's table, with something in the place of the stars."""
+    table = (ROOT / "src" / "api" / "api.c").read_text()
+    found = re.findall(r'^    ROW\((\w+), "([^"]+)"', table, re.MULTILINE)
+    assert len(found) > 100, len(found)
+    return [(method, path.replace("*", "x")) for method, path in found]
+
+
+@case
+def test_no_endpoint_does_anything_for_a_page_of_a_stranger():
+    """On a server without keys, where nothing else would stand before it."""
+    with Tandem() as tandem:
+        for method, path in all_endpoints():
+            for who, headers in STRANGERS.items():
+                body = None if method in ("GET", "DELETE") else b"{}"
+                answer = tandem.request(method, path, body, headers)
+                where = f"{method} {path} for {who}: {answer.body[:200]}"
+                equal(answer.status, 403, where)
+                assert b"not_allowed" in answer.body or path.startswith(OTHER_FORMS), where
+                assert "access-control-allow-origin" not in answer.headers, where
+        equal(tandem.get("/tandem/v1/exchanges").json["data"], [])
+        equal(tandem.get("/tandem/v1/keys").json["data"], [])
+
+
+# The errors of these APIs have no codes.
+OTHER_FORMS = ("/v1/messages", "/v1beta/", "/v1/models/x:", "/api/")
+
+
+@case
+def test_no_browser_takes_an_answer_for_a_page():
+    cloud = ScriptedCloud(Script(text="<script>alert(1)</script>"))
+    with Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        cloud_alone = {"x-tandem-mode": "only-cloud"}
+        for answer in (
+            tandem.get("/v1/models"),
+            tandem.get("/tandem/v1/exchanges"),
+            tandem.get("/nowhere"),
+            tandem.get("/metrics"),
+            tandem.chat("Hello", cloud_alone),
+            tandem.chat("Hello", cloud_alone, stream=True),
+            tandem.request("POST", "/v1/chat/completions", b"{", {}),
+        ):
+            equal(
+                (answer.status, answer.headers.get("x-content-type-options")),
+                (answer.status, "nosniff"),
+            )
+            assert "html" not in answer.headers["content-type"], answer.headers
+    cloud.close()
 
 
 if __name__ == "__main__":

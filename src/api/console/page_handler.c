@@ -54,7 +54,6 @@ static void reply_file(struct api *api, struct http_request *request,
     http_reply_header(request, "cache-control", cache);
     http_reply_header(request, "etag", file->etag);
     http_reply_header(request, "vary", "accept-encoding");
-    http_reply_header(request, "x-content-type-options", "nosniff");
     http_reply_header(request, "content-security-policy", POLICY);
     http_reply_header(request, "referrer-policy", "no-referrer");
     http_reply_header(request, "cross-origin-opener-policy", "same-origin");

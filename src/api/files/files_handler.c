@@ -163,7 +163,6 @@ static void send_contents(struct api *api, struct http_request *request, const c
     call->fd = fd;
     http_request_on_gone(request, call_gone, call);
     api_count_code(api, 200);
-    http_reply_header(request, "x-content-type-options", "nosniff");
     http_stream_start(request, 200, "application/octet-stream");
     send_piece(call);
 }
