@@ -4,8 +4,8 @@
  *   POST   /tandem/v1/store/default  {"model": NAME or null}: from the next start on
  *   POST   /tandem/v1/store/pull     {"model": a name of the list, or hf:ORG/REPO...}
  *   GET    /tandem/v1/store/pull     {"object": "model.pull", "state": "none", "running", "done",
- *                                    "failed" or "cancelled", "model", "seconds", "last": the last
- *                                    event of `tandem models pull --json`, "error"}
+ *                                    "failed" or "cancelled", "model", "last": the last event of
+ *                                    `tandem models pull --json`, "error"}
  *   DELETE /tandem/v1/store/pull     ends it; the same pull goes on where it stopped */
 #include "api/evidence/background_reply.h"
 #include "api/evidence/handlers.h"

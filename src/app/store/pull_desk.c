@@ -7,7 +7,6 @@
 #include "app/setup/model/model_default.h"
 #include "app/store/pull.h"
 #include "app/store/shortlist.h"
-#include "base/clock.h"
 #include "base/json.h"
 
 #include <pthread.h>
@@ -28,7 +27,6 @@ struct pull_desk {
     struct json *event; /* the last one of the pull; NULL = none yet */
     enum td_status status;
     struct td_error err;
-    double begin_ms;
     struct shortlist speed; /* what was measured */
 };
 
@@ -113,7 +111,6 @@ static enum td_status begin(void *ctx, const char *asked, struct td_error *err)
         json_free(desk->event);
         desk->event = NULL;
         memcpy(desk->asked, asked, len + 1);
-        desk->begin_ms = clock_monotonic_ms(NULL);
         atomic_store(&desk->cancel, false);
         desk->status = TD_OK;
         desk->started = desk->running = pthread_create(&desk->thread, NULL, run, desk) == 0;
@@ -143,8 +140,6 @@ static struct json *state(void *ctx)
     json_put(object, "object", json_new_cstr("model.pull"));
     json_put(object, "state", json_new_cstr(name));
     json_put(object, "model", json_new_cstr(*desk->asked ? desk->asked : NULL));
-    json_put(object, "seconds",
-             json_new_double((clock_monotonic_ms(NULL) - desk->begin_ms) / 1000.0));
     if (desk->event)
         json_put(object, "last", json_clone(desk->event));
     if (!desk->running && desk->status != TD_OK)
