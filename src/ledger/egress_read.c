@@ -17,6 +17,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -345,6 +346,23 @@ enum td_status egress_each_between(const char *path, const struct egress_span *s
 bool egress_is_entry(struct td_str line)
 {
     return str_starts_with(line, STR("{\"seq\":"));
+}
+
+enum td_status egress_read_entry(struct td_str line, const char *since, struct json **out,
+                                 struct td_error *err)
+{
+    *out = NULL;
+    if (!egress_is_entry(line))
+        return TD_OK;
+    if (json_parse(line, out, NULL) != TD_OK)
+        return error_set(err, TD_CORRUPT,
+                         "a line of the record is damaged; 'tandem egress verify' says which");
+    const char *time = json_cstr(json_get(*out, "time"));
+    if (strcmp(time ? time : "", since) < 0) {
+        json_free(*out);
+        *out = NULL;
+    }
+    return TD_OK;
 }
 
 /* --- an exchange --- */

@@ -36,5 +36,9 @@ void egress_add(const char *folder, const char *const *hidden, struct json *exch
 
 /* Whether the line records a transfer. */
 bool egress_is_entry(struct td_str line);
+/* The transfer of a line; *out is NULL where it records none, or one before `since` (as the record
+ * writes times). TD_CORRUPT: the line is damaged. **returns new** (json_free). */
+TD_MUST_CHECK enum td_status egress_read_entry(struct td_str line, const char *since,
+                                               struct json **out, struct td_error *err);
 
 #endif

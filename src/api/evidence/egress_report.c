@@ -85,23 +85,15 @@ static bool count_entry(struct egress_report *report, const struct json *entry)
 static enum td_status take_line(void *ctx, struct td_str line, struct td_error *err)
 {
     struct egress_report *report = ctx;
-    struct json *entry = NULL;
-    if (!egress_is_entry(line))
-        return TD_OK;
-    if (json_parse(line, &entry, NULL) != TD_OK)
-        return error_set(err, TD_CORRUPT,
-                         "a line of the record is damaged; 'tandem egress verify' says which");
-    const char *time = json_cstr(json_get(entry, "time"));
-    bool done = true;
-    if (strcmp(time ? time : "", report->since) >= 0) {
-        struct json **newest = &report->newest[report->transfers++ % EGRESS_NEWEST_MAX];
-        done = count_entry(report, entry);
-        json_free(*newest);
-        *newest = entry;
-    } else {
-        json_free(entry);
-    }
-    return done ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for the report");
+    struct json *entry;
+    enum td_status status = egress_read_entry(line, report->since, &entry, err);
+    if (status != TD_OK || !entry)
+        return status;
+    struct json **newest = &report->newest[report->transfers++ % EGRESS_NEWEST_MAX];
+    json_free(*newest);
+    *newest = entry;
+    return count_entry(report, entry) ? TD_OK
+                                      : error_set(err, TD_NO_MEMORY, "no memory for the report");
 }
 
 /* Most bytes first; days stay in their order. */

@@ -60,16 +60,12 @@ static void print_entry(const struct json *entry)
 static enum td_status show_line(void *ctx, struct td_str line, struct td_error *err)
 {
     struct show *show = ctx;
-    struct json *entry = NULL;
-    if (!egress_is_entry(line))
-        return TD_OK;
-    if (json_parse(line, &entry, NULL) != TD_OK)
-        return error_set(err, TD_CORRUPT,
-                         "a line of the record is damaged; 'tandem egress verify' says which");
-    bool wanted = strcmp(text_of(entry, "time"), show->since) >= 0;
-    if (show->exchange)
-        wanted = wanted &&
-                 str_starts_with(json_text(json_get(entry, "exchange")), str_from(show->exchange));
+    struct json *entry;
+    enum td_status status = egress_read_entry(line, show->since, &entry, err);
+    if (status != TD_OK || !entry)
+        return status;
+    bool wanted = !show->exchange ||
+                  str_starts_with(json_text(json_get(entry, "exchange")), str_from(show->exchange));
     if (wanted && show->json)
         printf("%s" STR_FMT, show->count ? "," : "", STR_ARG(line));
     else if (wanted)
