@@ -3,7 +3,6 @@
 program."""
 
 import contextlib
-import json
 import random
 import sys
 import tempfile
@@ -21,7 +20,7 @@ from scene import with_cloud
 
 import gguf
 from check import case, equal, main
-from intents import FOREIGN, INTENTS, PLACES
+from intents import calibration_questions
 from model_hub import Blob, Hub
 from scripted_cloud import Script
 from store_scene import BIG, FILE, NANO_DATA, entry, store_env
@@ -108,28 +107,13 @@ def test_judged_answers_become_curves_that_fit_the_server() -> None:
             assert text in label, (text, label)
 
 
-def questions() -> str:
-    """120, of which the default model knows about half."""
-    lines = [
-        {"prompt": f"{text}{place}", "check": "words", "answer": [intent, intent.replace("_", " ")]}
-        for text, intent in INTENTS.items()
-        for place in [*PLACES, " then", " my friend"]
-    ]
-    lines += [
-        {"prompt": text.format(number + 3), "check": "number", "answer": -1}
-        for number in range(10)
-        for text in FOREIGN
-    ]
-    return "".join(json.dumps(line) + "\n" for line in lines)
-
-
 @case
 def test_a_model_is_measured_from_the_page_and_decides_by_it_when_wanted() -> None:
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "unknown.gguf"
         gguf.add_metadata(NANO, model, (), without="tandem.calibration.")
         own = Path(folder) / "questions.jsonl"
-        own.write_text(questions())
+        own.write_text(calibration_questions())
         with Tandem(env={"TANDEM_MODEL": model}) as tandem:
             with open_page(tandem.url, path=at("/calibration")) as page:
                 begin = page.get_by_role("button", name="Measure")

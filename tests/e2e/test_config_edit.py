@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import gguf
 from check import case, equal, main
-from intents import FOREIGN, INTENTS, PLACES
+from intents import calibration_questions
 from scripted_cloud import Script, ScriptedCloud
 from tandem import NANO, Tandem, edge_first, run, wait_until
 
@@ -247,20 +247,6 @@ def test_where_others_reach_the_server_it_takes_a_word_of_the_file():
 # --- calibration ---
 
 
-def questions():
-    lines = [
-        {"prompt": text + place, "check": "words", "answer": [intent, intent.replace("_", " ")]}
-        for text, intent in INTENTS.items()
-        for place in [*PLACES, " then", " my friend"]
-    ]
-    lines += [
-        {"prompt": text.format(number + 3), "check": "number", "answer": -1}
-        for number in range(10)
-        for text in FOREIGN
-    ]
-    return "".join(json.dumps(line) + "\n" for line in lines)
-
-
 def state_of(tandem):
     return tandem.get(RUN).json
 
@@ -277,7 +263,7 @@ def test_a_calibration_runs_beside_answers_and_is_used_when_somebody_wants_it():
         gguf.add_metadata(NANO, model, (), without="tandem.calibration.")
         with house(TANDEM_MODEL=model) as tandem:
             equal(state_of(tandem)["state"], "none")
-            body = {"tier": "local", "questions": questions()}
+            body = {"tier": "local", "questions": calibration_questions()}
             begun = tandem.request("POST", RUN, body)
             equal((begun.status, begun.json["state"]), (200, "running"), str(begun.body))
             equal(refusal(tandem.request("POST", RUN, {}))[:2], (409, "calibration_runs"))
@@ -307,7 +293,7 @@ def test_a_calibration_is_cancelled_and_a_useless_one_says_why():
         assert state_of(tandem)["left_s"] > 0
         equal(tandem.request("DELETE", RUN).status, 200)
         equal(ends(tandem)["state"], "cancelled")
-        few = {"questions": "".join(questions().splitlines(keepends=True)[:20])}
+        few = {"questions": "".join(calibration_questions().splitlines(keepends=True)[:20])}
         equal(tandem.request("POST", RUN, few).status, 200)
         failed = ends(tandem)
         equal(failed["state"], "failed")
