@@ -12,26 +12,32 @@
 /* Rows of logits at a time: the output matrix sees only the rows whose logits are asked for. */
 #define ROWS 64
 
+#define NONE SIZE_MAX
+
 struct collector {
     const struct td_model *model;
     struct imatrix *imatrix;
-    struct imatrix_entry **entries; /* [matrix_count]: by weight.number; NULL = not seen yet */
-    bool failed;                    /* no memory */
+    size_t *entries; /* [matrix_count]: by weight.number, the entry's number; NONE = not seen yet */
+    bool failed;     /* no memory */
 };
 
 static struct imatrix_entry *entry_of(struct collector *collector, const struct weight *weight)
 {
     if (weight->number == WEIGHT_UNNUMBERED)
         return NULL;
-    struct imatrix_entry **entry = &collector->entries[weight->number];
+    size_t *number = &collector->entries[weight->number];
     const struct matrix *matrix = &collector->model->matrices[weight->number];
     const struct gguf_tensor *tensor = matrix->tensor;
     /* A fused tensor is several weights with the same inputs: the first of them counts. */
-    if (*entry || matrix->row_begin != 0 || mix_keeps(tensor->name, tensor->dims))
-        return *entry;
-    *entry = imatrix_add(collector->imatrix, tensor->name, weight->cols, (uint32_t)tensor->dims[2]);
-    collector->failed |= *entry == NULL;
-    return *entry;
+    if (*number != NONE) /* entries move while others are added */
+        return imatrix_entry_at(collector->imatrix, *number);
+    if (matrix->row_begin != 0 || mix_keeps(tensor->name, tensor->dims))
+        return NULL;
+    struct imatrix_entry *entry =
+        imatrix_add(collector->imatrix, tensor->name, weight->cols, (uint32_t)tensor->dims[2]);
+    collector->failed |= entry == NULL;
+    *number = entry ? (size_t)(entry - imatrix_entry_at(collector->imatrix, 0)) : NONE;
+    return entry;
 }
 
 static void on_input(void *ctx, const struct weight *weight, uint32_t expert, const float *x)
@@ -115,7 +121,9 @@ enum td_status collect_importance(const struct td_model *model, const struct tex
     if (status != TD_OK)
         return status;
     struct collector collector = {.model = model, .imatrix = imatrix_new()};
-    collector.entries = calloc(model->matrix_count + 1, sizeof(struct imatrix_entry *));
+    collector.entries = malloc((model->matrix_count + (size_t)1) * sizeof *collector.entries);
+    for (uint32_t i = 0; collector.entries && i <= model->matrix_count; i++)
+        collector.entries[i] = NONE;
     float *logits = malloc((size_t)ROWS * model->vocab_count * sizeof *logits);
     struct td_session *session = NULL;
     if (collector.imatrix == NULL || collector.entries == NULL || logits == NULL)

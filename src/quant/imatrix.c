@@ -99,6 +99,11 @@ struct imatrix_entry *imatrix_add(struct imatrix *imatrix, struct td_str name, u
     return entry;
 }
 
+struct imatrix_entry *imatrix_entry_at(struct imatrix *imatrix, size_t index)
+{
+    return index < imatrix->count ? &imatrix->entries[index] : NULL;
+}
+
 static void settle_expert(const struct imatrix_entry *entry, uint32_t expert)
 {
     const double *sums = entry->sums + (size_t)expert * entry->cols;

@@ -33,6 +33,8 @@ struct imatrix *imatrix_new(void);
  * another shape. */
 struct imatrix_entry *imatrix_add(struct imatrix *imatrix, struct td_str name, uint32_t cols,
                                   uint32_t experts);
+/* The same while it is gathered, until the next imatrix_add. */
+struct imatrix_entry *imatrix_entry_at(struct imatrix *imatrix, size_t index);
 /* After the last sum: makes `importance` of each entry. */
 TD_MUST_CHECK enum td_status imatrix_settle(struct imatrix *imatrix, struct td_error *err);
 
