@@ -122,6 +122,45 @@ def test_both_languages_have_every_text() -> None:
     equal(found["en"], found["de"])
 
 
+@case
+def test_what_the_server_says_is_said_in_german() -> None:
+    """Each code of docs/reasons.md has its words, and each pattern is one that the server says."""
+    import re
+
+    german = (ROOT / "web" / "src" / "texts" / "de-server.ts").read_text()
+    own = set(re.findall(r"^  (\w+): '.+',$", german.split("export const codes")[1], re.MULTILINE))
+    told = re.findall(r"^\| (`.+?) \| ", (ROOT / "docs" / "reasons.md").read_text(), re.MULTILINE)
+    codes = {code for row in told for code in re.findall(r"`(\w+)`", row)}
+    equal(codes - own, set())
+    sources = "".join(path.read_text() for path in (ROOT / "src").rglob("*.c"))
+    sources = re.sub(r'"\s*"', "", sources)
+    found = re.findall(r"""^  \[(?:'([^']+)'|"([^"]+)"), '(.+)'\],$""", german, re.MULTILINE)
+    assert len(found) > 50, len(found)
+    for single, double, words in found:
+        english = single or double
+        for part in english.split("{}"):
+            assert part.strip() in sources, (english, part)
+        blanks = {int(at) for at in re.findall(r"\{[=+]?(\d)\}", words)}
+        assert max(blanks, default=0) < max(english.count("{}"), 1), (english, words)
+    cloud, tandem = with_cloud()
+    with tandem, open_page(tandem.url, locale="de-DE") as page:
+        page.get_by_role("textbox", name="Stellen Sie eine Frage").fill(
+            "My card number is 4111 1111 1111 1111. Which network is it?"
+        )
+        page.keyboard.press("Enter")
+        page.get_by_text("Das kleine Modell auf dem Gerät hat geantwortet").wait_for()
+        page.get_by_text("Warum hier?").click()
+        said = page.locator(".why ol").inner_text()
+        for words in (
+            "Daten der Klasse „streng vertraulich“ dürfen nicht zu cloud (in der Cloud)",
+            "nur local darf antworten",
+            "nicht seine Aufgabe ist (Wahrscheinlichkeit",
+        ):
+            assert words in said, said
+        assert " tier" not in said and " ask" not in said, said
+    cloud.close()
+
+
 # --- the conversation ---
 
 

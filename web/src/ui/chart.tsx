@@ -61,7 +61,13 @@ function optionsOf(props: Props, width: number): uPlot.Options {
         ...(xName ? { label: xName, labelFont: axis.font, labelSize: 20, size: 30 } : {}),
         ...(xFormat ? { space: 80, values: (_: uPlot, at: number[]) => at.map(xFormat) } : {}),
       },
-      { ...axis, size: 64, values: (_, at) => at.map((value) => text(value)) },
+      {
+        ...axis,
+        // As wide as its longest label: small sums of money have many digits.
+        size: (_: uPlot, labels: string[] | null) =>
+          Math.max(64, 16 + 7 * Math.max(0, ...(labels ?? []).map((label) => label.length))),
+        values: (_, at) => at.map((value) => text(value)),
+      },
     ],
     series: [
       {},

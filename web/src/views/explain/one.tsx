@@ -18,6 +18,7 @@ import { Rungs } from './rungs'
 import { TimeLine } from './timeline'
 import { kindName } from '../../ui/egress-words'
 import { decidedBy } from './words'
+import { ReasonText, said } from '../../ui/said'
 
 export function Part({ title, hint, children }: PartProps) {
   return (
@@ -83,7 +84,7 @@ function Summary({ exchange }: { exchange: Exchange }) {
       {exchange.disclosure && (
         <div class="note">
           <Info size={17} />
-          <p>{exchange.disclosure}</p>
+          <p>{said(exchange.disclosure)}</p>
         </div>
       )}
     </>
@@ -103,7 +104,7 @@ function Decision({ exchange }: { exchange: Exchange }) {
         {decision.rule && ` ${t('explainRule', { rule: decision.rule })}`}
         {decision.runner_up && ` ${t('explainNext', { tier: decision.runner_up })}`}
       </p>
-      {decision.flip && <p>{t('explainFlip', { what: decision.flip })}</p>}
+      {decision.flip && <p>{t('explainFlip', { what: said(decision.flip) })}</p>}
     </Part>
   )
 }
@@ -116,7 +117,7 @@ function Reasons({ exchange }: { exchange: Exchange }) {
       <ol>
         {exchange.reasons.map((reason, at) => (
           <li key={at}>
-            <bdi>{reason.text}</bdi>
+            <ReasonText reason={reason} />
           </li>
         ))}
       </ol>

@@ -8,6 +8,7 @@ import { t } from '../../texts'
 import { percent } from '../../ui/format'
 import { placeClass, placeName } from '../../ui/place'
 import { gateName, outcomeName } from './words'
+import { ReasonText } from '../../ui/said'
 
 interface Asked {
   attempt: Attempt
@@ -102,7 +103,7 @@ function Sentences({ reasons }: { reasons: Reason[] }) {
     <>
       {reasons.map((reason, at) => (
         <p key={at}>
-          <bdi>{reason.text}</bdi>
+          <ReasonText reason={reason} />
         </p>
       ))}
     </>

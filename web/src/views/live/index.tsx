@@ -15,6 +15,7 @@ import { LiveTable } from './rows'
 import { Shares } from './shares'
 import { sumOf, type Left, type LiveModel, type Sums } from './model'
 import { useLive, type Live } from './use-live'
+import { ReasonText } from '../../ui/said'
 
 const RANKS = [0.5, 0.95, 0.99]
 
@@ -68,7 +69,7 @@ function Leavings({ leavings }: { leavings: Left[] }) {
               {left.to ? t('liveFromTo', { from: left.from, to: left.to }) : left.from}
             </strong>
             <span>
-              <bdi>{left.text ?? left.code}</bdi>
+              <ReasonText reason={left} />
             </span>
           </li>
         ))}

@@ -9,6 +9,7 @@ import { hasSaid, isRunning, type Answer } from './conversation'
 import { Facts, Origin } from './facts'
 import { Heat } from './heat'
 import { ToolCalls } from './tool-calls'
+import { said } from '../../ui/said'
 
 /** How far the check of an answer is that may still change. */
 function CheckBadge({ answer }: { answer: Answer }) {
@@ -154,7 +155,7 @@ export function AnswerCard({ answer, heat, asked, onAgain, onResults }: Props) {
       {state === 'failed' && (
         <div class="note bad" role="alert">
           <TriangleAlert size={17} />
-          <p>{t('failed', { why: answer.error?.message ?? '' })}</p>
+          <p>{t('failed', { why: said(answer.error?.message ?? '') })}</p>
         </div>
       )}
       {!isRunning(answer) && <Facts answer={answer} />}

@@ -9,6 +9,7 @@ import { DataClassName } from '../../ui/data-class'
 import { bytes, duration, money, number, percent } from '../../ui/format'
 import { placeClass, placeName, PlaceBadge } from '../../ui/place'
 import type { Answer } from './conversation'
+import { ReasonText, said } from '../../ui/said'
 
 function Fact({ name, children }: { name: string; children: ComponentChildren }) {
   return (
@@ -63,7 +64,7 @@ function Reasons({ reasons, exchange }: { reasons: Reason[]; exchange: string })
       <ol>
         {reasons.map((reason, at) => (
           <li key={at} class={reason.code.split('_')[0] ?? ''}>
-            {reason.text}
+            <ReasonText reason={reason} />
           </li>
         ))}
       </ol>
@@ -85,7 +86,7 @@ export function Facts({ answer }: { answer: Answer }) {
       {note.disclosure && (
         <div class="note">
           <Info size={17} />
-          <p>{note.disclosure}</p>
+          <p>{said(note.disclosure)}</p>
         </div>
       )}
       <dl>

@@ -9,6 +9,7 @@ import { Figures } from '../../ui/page'
 import { PlaceBadge, placeClass, placeName } from '../../ui/place'
 import { CLASS_NAMES } from '../../ui/data-class'
 import { clockTime, timeUntil } from './times'
+import { ReasonText } from '../../ui/said'
 
 const ROLES: Record<string, TextName> = {
   user: 'reviewUser',
@@ -113,7 +114,7 @@ function Behind({ ticket }: { ticket: Ticket }) {
         <ol>
           {ticket.reasons.map((reason, at) => (
             <li key={at}>
-              {reason.text ?? reason.code?.replaceAll('_', ' ')}
+              <ReasonText reason={reason} />
               {!reason.text && reason.tier ? ` (${reason.tier})` : ''}
             </li>
           ))}
