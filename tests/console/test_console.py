@@ -10,7 +10,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import browser
-from browser import DESKTOP, PHONE, accessible, ask, last_answer, open_page
+from browser import DESKTOP, PHONE, accessible, ask, fits, last_answer, open_page
 
 WHY_NOT = browser.use_environment()
 
@@ -120,6 +120,23 @@ def test_both_languages_have_every_text() -> None:
         found[tag] = {name: sorted(re.findall(r"\{\w+\}", text)) for name, text in rows}
         assert all(text for _, text in rows)
     equal(found["en"], found["de"])
+
+
+@case
+def test_a_german_conversation_fits_the_narrowest_phone() -> None:
+    """Its buttons have longer names, and there is one more once something was asked."""
+    with Tandem() as tandem:
+        for width in (360, PHONE["width"]):
+            size = {"width": width, "height": 740}
+            with open_page(tandem.url, locale="de-DE", viewport=size) as page:
+                page.get_by_role("textbox", name="Stellen Sie eine Frage").fill("What is 2 + 2?")
+                page.keyboard.press("Enter")
+                new_chat = page.get_by_role("button", name="Neues Gespräch")
+                for found in (new_chat, page.get_by_role("button", name="Senden")):
+                    found.wait_for()
+                    box = found.bounding_box()
+                    assert box and 0 <= box["x"] and box["x"] + box["width"] <= width, box
+                fits(page)
 
 
 @case

@@ -24,7 +24,7 @@ from xss import LETHAL
 from check import case, equal, main
 from key_store import Store, bearer
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem
+from tandem import Tandem, wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -265,7 +265,7 @@ def test_a_page_that_is_careless_would_be_noticed() -> None:
         page.get_by_role("heading", name="Ask something").wait_for()
         harmless(page, "as it is")
         page.evaluate(CARELESS)
-        page.wait_for_function("refused.length > 0")
+        wait_until(lambda: page.evaluate("refused.length") > 0, what="the policy refuses it")
         equal(len(page.evaluate(ODD)), 1)
         html = "(t => { try { document.body.innerHTML = t } catch (e) { return e.name } })"
         equal(page.evaluate(html, LETHAL[12]), "TypeError")  # trusted types

@@ -52,7 +52,9 @@ export function Figures({ figures }: { figures: Figure[] }) {
         <div class="figure" key={name}>
           <dt>{name}</dt>
           <dd>
-            <span class="value">{value}</span>
+            <span class={typeof value === 'string' && value.length > 9 ? 'value long' : 'value'}>
+              {value}
+            </span>
             {hint && <span class="hint">{hint}</span>}
           </dd>
         </div>
