@@ -4,8 +4,8 @@
  * they take seconds to make. */
 #include "base/clock.h"
 #include "base/rng.h"
-#include "ledger/egress_line.h"
-#include "ledger/egress_verify.h"
+#include "ledger/egress/egress_line.h"
+#include "ledger/egress/egress_verify.h"
 #include "row.h"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  *   bench_ledger FILE COUNT DAYS     the exchanges are spread over so many days up to now */
 #include "base/clock.h"
 #include "base/rng.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 #include "row.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The whole way of a request in one thread: a configuration's server on a loopback socket, with the
  * real HTTP parser, dialects, scan, plan, door and writer of requests, whose tiers record what
  * leaves and answer by a script. Only libcurl is missing: the linker redirects every function
- * of net/client.h that a tier calls to this file (--wrap in the meson.build of each user).
+ * of net/client/client.h that a tier calls to this file (--wrap in the meson.build of each user).
  *
  * Nothing of a request outlives it: recorded_renew gives the next one fresh tiers, health, classes
  * and vaults. Time runs faster for exchanges than for the server: their timers are divided by
@@ -19,8 +19,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "net/client.h"
-#include "net/loop_event.h"
+#include "net/client/client.h"
+#include "net/client/loop_event.h"
 #include "privacy/pseudonym/vault_store.h"
 #include "privacy/scan/conversation.h"
 #include "tier/health.h"

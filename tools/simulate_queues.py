@@ -13,7 +13,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-STEP_S = 0.1  # the window of a batch (src/ledger/ledger.c)
+STEP_S = 0.1  # the window of a batch (src/ledger/record/ledger.c)
 ROUND_TRIP_S = 0.001
 FILE_BYTES_MAX = 1 << 30  # WAITING_BYTES_MAX of src/cluster/postgres_commit.c
 

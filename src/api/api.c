@@ -22,13 +22,14 @@
 #include "api/http/tracing.h"
 #include "api/http/trim.h"
 #include "api/inference/handlers.h"
+#include "api/metrics/handlers.h"
 #include "api/review/handlers.h"
 #include "api/telemetry/access_log.h"
 #include "base/assertion.h"
 #include "base/clock.h"
 #include "base/str.h"
 #include "exchange/parts/shadow_pool.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 #include <stdio.h>
 #include <stdlib.h>

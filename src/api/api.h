@@ -4,7 +4,7 @@
 #define API_API_H
 
 #include "api/http/api_host.h"
-#include "net/server.h"
+#include "net/server/server.h"
 
 struct api;
 
@@ -21,7 +21,7 @@ uint32_t api_active(const struct api *api); /* exchanges not yet final on this l
 
 /* A server_head_fn: whoever may not ask is refused before a body is read. ctx is the struct api. */
 enum http_body_use api_admit(void *ctx, struct http_request *request);
-/* A request from inside (net/server.h), as a request of `who`. */
+/* A request from inside (net/server/server.h), as a request of `who`. */
 struct auth_who;
 void api_ask(struct api *api, struct http_request *request, const struct auth_who *who);
 /* A server_fn; ctx is the struct api. */

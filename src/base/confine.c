@@ -129,7 +129,7 @@ static const struct rule rules[] = {
     {CALL(prctl), ANSWERING, EPERM, IS_NOT(0, PR_SET_NAME)},
     {CALL(rt_sigaction), ANSWERING, 0, IS(0, SIGNAL_SETXID)},
     {CALL(sched_setaffinity), BOTH, 0, IS(0, 0)},
-    /* A thread's own turns (net/loop_event.c). */
+    /* A thread's own turns (net/client/loop_event.c). */
     {CALL(sched_getattr), BOTH, 0, IS(0, 0)},
     {CALL(sched_setattr), BOTH, 0, IS(0, 0)},
     /* Threads, no processes. clone3 hides its flags in memory, where a filter cannot look. */

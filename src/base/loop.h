@@ -1,7 +1,7 @@
 /* The event loop as the higher layers see it: timers, watched file descriptors, and calls from
- * other threads. It is an interface, which net/loop_event.c implements with libevent. So tiers and
- * exchanges do not depend on libevent, and a C program that embeds the library can bring its own
- * loop.
+ * other threads. It is an interface, which net/client/loop_event.c implements with libevent. So
+ * tiers and exchanges do not depend on libevent, and a C program that embeds the library can bring
+ * its own loop.
  *
  * All calls except loop_post belong to the loop's own thread. */
 #ifndef BASE_LOOP_H

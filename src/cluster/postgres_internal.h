@@ -7,7 +7,7 @@
 #include "cluster/postgres_sql.h"
 #include "cluster/pq.h"
 #include "cluster/waiting.h"
-#include "ledger/db_driver.h"
+#include "ledger/database/db_driver.h"
 
 #include <stdatomic.h>
 

@@ -11,7 +11,7 @@
 #include "base/names.h"
 #include "base/shortage.h"
 #include "base/str.h"
-#include "net/loopback.h"
+#include "net/client/loopback.h"
 #include "router/plan/reach.h"
 
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #define TIER_DOOR_H
 
 #include "base/names.h"
-#include "ledger/egress_log.h"
-#include "net/client.h"
+#include "ledger/egress/egress_log.h"
+#include "net/client/client.h"
 #include "router/plan/facts.h"
 
 enum egress_purpose {

@@ -272,7 +272,7 @@ struct tier_server_options {
     size_t header_count;
     bool allow_http;
     const char *ca_file;         /* NULL = the system's certificates */
-    const char *pinned_key;      /* as in net/client.h; NULL = any key */
+    const char *pinned_key;      /* as in net/client/client.h; NULL = any key */
     uint32_t connect_timeout_ms; /* 5000 */
     uint32_t first_timeout_ms;   /* to the first byte of the answer: 600000 */
     uint32_t idle_timeout_ms;    /* between bytes: 300000 */

@@ -1,7 +1,7 @@
 /* Any bytes as a compressed body. The output is never larger than its maximum or than the room that
  * was asked for, and what is decoded with little room is decoded the same with much. */
 #include "base/str.h"
-#include "net/content_coding.h"
+#include "net/server/content_coding.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* What a hub sends and what lies beside a part: headers, and the state of a download. Whatever is
  * believed must fit together. */
 #include "base/str.h"
-#include "net/download_headers.h"
-#include "net/download_part.h"
+#include "net/download/download_headers.h"
+#include "net/download/download_part.h"
 
 #include <stdlib.h>
 

@@ -6,8 +6,8 @@
  * covers. */
 #include "base/hash.h"
 #include "base/str.h"
-#include "ledger/egress_line.h"
-#include "ledger/egress_verify.h"
+#include "ledger/egress/egress_line.h"
+#include "ledger/egress/egress_verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>

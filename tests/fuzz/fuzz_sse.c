@@ -1,6 +1,6 @@
 /* Any bytes, cut anywhere, must give the events that they give whole. */
 #include "base/str.h"
-#include "net/sse.h"
+#include "net/client/sse.h"
 
 #include <stdlib.h>
 

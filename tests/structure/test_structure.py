@@ -42,7 +42,8 @@ PARTS = {
         "embedding",
         "measure",
     ],
-    "net": ["transport"],
+    "net": ["transport", "client", "download", "server"],
+    "ledger": ["database", "store", "egress", "record", "report"],
     "privacy": ["text", "kind", "words", "detect", "names", "scan", "pseudonym"],
     "router": ["judge", "watch", "plan", "learn"],
     "exchange": ["private", "limits", "memory", "machine", "parts"],
@@ -56,6 +57,7 @@ PARTS = {
         "deferral",
         "dialects",
         "inference",
+        "metrics",
         "admin",
         "review",
         "console",
@@ -217,7 +219,7 @@ def library_types_that_escaped():
         r"openssl/(ssl|x509|pem|err|core_names)": "net",
         r"openssl/crypto|openssl/hmac": "base",
         r"openssl/(evp|rand)": "base net",
-        r"sqlite3": "ledger/db_sqlite.c ledger/db_sqlite_texts.c",
+        r"sqlite3": "ledger/database/db_sqlite.c ledger/database/db_sqlite_texts.c",
         r"libpq": "cluster/pq.c",
         r"hiredis": "cluster/redis.c",
         r"yaml|cyaml": "app",
@@ -304,19 +306,21 @@ def headers_that_do_not_stand_alone(only=None):
 # the door, which refuses, or records and sends; whoever else needs the network says here what for.
 SENDERS = {
     "client_start": {
-        "src/net/client.c": "is it",
-        "src/net/client.h": "declares it",
+        "src/net/client/client.c": "is it",
+        "src/net/client/client.h": "declares it",
         "src/tier/door.c": "the door",
         "src/app/setup/process/watch_keeper.c": "tells the operator's webhook of alarms",
-        "src/net/webhook.c": "tells the operator's addresses of ids and states, without texts",
+        "src/net/client/webhook.c": "tells addresses of ids and states, without texts",
         "src/api/telemetry/otlp.c": "tells the operator's collector of times, tokens and costs",
         "src/app/setup/credentials/fetch.c": "asks for a tier's credentials, where they end",
         "src/app/cli/remote.c": "a command that talks to the operator's own server (--url)",
     },
-    "curl_easy_perform": {"src/net/download_request.c": "fetches models; sends nothing of a user"},
+    "curl_easy_perform": {
+        "src/net/download/download_request.c": "fetches models; sends nothing of a user"
+    },
     "curl_multi_add_handle": {
-        "src/net/client.c": "the client",
-        "src/net/download.c": "fetches models",
+        "src/net/client/client.c": "the client",
+        "src/net/download/download.c": "fetches models",
     },
     "connect": {
         "src/net/transport/listen.c": "asks whether somebody listens at a path of its own",
@@ -326,7 +330,7 @@ SENDERS = {
     "sendmsg": {"src/tier/local/sandbox_worker.c": "hands requests to the confined worker"},
     "socketpair": {
         "src/tier/local/sandbox_worker.c": "the same",
-        "src/net/server_h2_stream.c": "a stream of HTTP/2, to this process's own reader",
+        "src/net/server/server_h2_stream.c": "a stream of HTTP/2, to this process's own reader",
     },
 }
 

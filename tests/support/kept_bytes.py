@@ -9,7 +9,7 @@ WORDS = Path(__file__).parents[2] / "src" / "ledger" / "schema" / "record_words.
 
 
 def unpacked(packed: bytes) -> tuple[str | None, str | None]:
-    """Signals and reasons, by the table in src/ledger/db_sqlite_texts.h."""
+    """Signals and reasons, by the table in src/ledger/database/db_sqlite_texts.h."""
     signals_len, reasons_len = (int.from_bytes(packed[at : at + 3], "little") for at in (1, 4))
     stream = zlib.decompressobj(-13, WORDS.read_bytes())
     text = stream.decompress(packed[7:]) + stream.flush()

@@ -5,9 +5,9 @@
  *    text}], phrases: [{phrase, seen, escalated, lift}], escalation_share, score_psi,
  *    calibration_error (null: not known yet)} */
 #include "api/admin/handlers.h"
-#include "api/admin/metric_writers.h"
 #include "api/http/metrics.h"
 #include "api/http/reply.h"
+#include "api/metrics/metric_writers.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "exchange/limits/watch.h"

@@ -4,7 +4,7 @@
  * not missing, they were never there. */
 #include "api/admin/capability_state.h"
 
-#include "api/admin/tier_condition.h"
+#include "api/metrics/tier_condition.h"
 #include "base/json.h"
 #include "device/device.h"
 

@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "exchange/limits/watch.h"
 #include "exchange/memory/ramp_table.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -22,11 +22,11 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "ledger/deferred_store.h"
-#include "ledger/file_store.h"
-#include "ledger/forget.h"
-#include "ledger/ledger.h"
-#include "ledger/queue_store.h"
+#include "ledger/record/forget.h"
+#include "ledger/record/ledger.h"
+#include "ledger/store/deferred_store.h"
+#include "ledger/store/file_store.h"
+#include "ledger/store/queue_store.h"
 
 #include <stdlib.h>
 

@@ -20,7 +20,6 @@ api_handler_fn keys_handle_list, keys_handle_new, keys_handle_one, keys_handle_c
 api_handler_fn forget_handle;                                                /* forget_handler.c */
 api_handler_fn health_handle_live, health_handle_ready, health_handle_hello; /* health_handler.c */
 api_handler_fn ollama_handle_tags, ollama_handle_show, ollama_handle_ps, ollama_handle_version,
-    ollama_handle_pull;        /* ollama_models.c */
-api_handler_fn metrics_handle; /* metrics_handler.c */
+    ollama_handle_pull; /* ollama_models.c */
 
 #endif

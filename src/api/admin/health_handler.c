@@ -1,12 +1,12 @@
 /* /healthz (the process answers), /readyz (some tier can answer, and what is less than configured),
  * and a page at / for people who open the address in a browser. */
 #include "api/admin/handlers.h"
-#include "api/admin/tier_condition.h"
 #include "api/http/reply.h"
+#include "api/metrics/tier_condition.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "engine/embedding/embedding_service.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 #define PAGE_BYTES_MAX 4096
 #define READY_BYTES_MAX 16384

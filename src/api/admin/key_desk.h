@@ -9,7 +9,7 @@
 #define API_KEY_DESK_H
 
 #include "api/http/key_text.h"
-#include "ledger/key_store.h"
+#include "ledger/store/key_store.h"
 
 struct auth;
 struct json;

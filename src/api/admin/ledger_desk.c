@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "ledger/egress_read.h"
-#include "ledger/ledger.h"
+#include "ledger/egress/egress_read.h"
+#include "ledger/record/ledger.h"
 
 #include <stdio.h>
 #include <stdlib.h>

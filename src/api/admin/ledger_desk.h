@@ -25,7 +25,7 @@ enum ledger_asked {
     LEDGER_ASKED_CALIBRATION
 };
 
-/* As the calls of ledger/ledger.h take it. */
+/* As the calls of ledger/record/ledger.h take it. */
 struct ledger_question {
     enum ledger_asked what;
     bool of_all; /* tenants; false = of `tenant` alone */

@@ -6,9 +6,9 @@
  *    cause (null: not stopped), cause_loss, changed,
  *    evidence: {agreement, outcomes, feedback: {judged, loss (null: none)}}}]} */
 #include "api/admin/handlers.h"
-#include "api/admin/metric_writers.h"
 #include "api/http/metrics.h"
 #include "api/http/reply.h"
+#include "api/metrics/metric_writers.h"
 #include "base/json.h"
 #include "exchange/memory/ramp_file.h"
 #include "exchange/memory/ramp_table.h"

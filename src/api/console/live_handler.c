@@ -9,10 +9,10 @@
  * "under_way", "queue", "engine_bytes" and "alarms" are of all tenants together: an operator sees
  * them. A reader that is slow gets the state, and of the exchanges what its queue holds. */
 #include "api/admin/capability_state.h"
-#include "api/admin/tier_condition.h"
 #include "api/console/handlers.h"
 #include "api/http/access.h"
 #include "api/http/lasting_stream.h"
+#include "api/metrics/tier_condition.h"
 #include "api/telemetry/live.h"
 #include "base/clock.h"
 #include "base/json.h"

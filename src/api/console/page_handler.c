@@ -8,7 +8,7 @@
 #include "api/console/handlers.h"
 #include "api/http/reply.h"
 #include "base/str.h"
-#include "net/content_coding.h"
+#include "net/server/content_coding.h"
 
 #include "api/console_files.h" /* generated */
 

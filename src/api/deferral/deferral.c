@@ -13,8 +13,8 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "device/device.h"
-#include "ledger/deferred_store.h"
-#include "net/webhook.h"
+#include "ledger/store/deferred_store.h"
+#include "net/client/webhook.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "ledger/deferred_store.h"
+#include "ledger/store/deferred_store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define API_DEFERRED_OBJECT_H
 
 #include "api/http/api_internal.h"
-#include "ledger/deferred_store.h"
+#include "ledger/store/deferred_store.h"
 
 struct json;
 

@@ -1,7 +1,7 @@
 #include "api/drill/scratch_ledger.h"
 
 #include "base/error.h"
-#include "ledger/database.h"
+#include "ledger/database/database.h"
 
 #include <errno.h>
 #include <stdio.h>

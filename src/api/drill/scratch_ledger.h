@@ -3,7 +3,7 @@
 #ifndef API_SCRATCH_LEDGER_H
 #define API_SCRATCH_LEDGER_H
 
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 struct scratch_ledger;
 

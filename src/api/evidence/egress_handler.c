@@ -13,7 +13,7 @@
 #include "api/http/reply.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "ledger/egress_verify.h"
+#include "ledger/egress/egress_verify.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

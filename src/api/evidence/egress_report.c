@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "ledger/egress_verify.h"
+#include "ledger/egress/egress_verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Sums over the record of what left the device (ledger/egress_log.h): by where it went, its class,
- * what it was for, what was replaced in it, and the day. And the newest transfers. For one
+/* Sums over the record of what left the device (ledger/egress/egress_log.h): by where it went, its
+ * class, what it was for, what was replaced in it, and the day. And the newest transfers. For one
  * thread. */
 #ifndef API_EGRESS_REPORT_H
 #define API_EGRESS_REPORT_H

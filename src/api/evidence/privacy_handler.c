@@ -9,10 +9,10 @@
  *
  * The surrogates are examples: each conversation draws its own. */
 #include "api/admin/model_rows.h"
-#include "api/admin/tier_condition.h"
 #include "api/evidence/findings.h"
 #include "api/evidence/handlers.h"
 #include "api/http/reply.h"
+#include "api/metrics/tier_condition.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"

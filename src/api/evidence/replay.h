@@ -15,7 +15,7 @@
 #define API_REPLAY_H
 
 #include "api/evidence/off_policy.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 #include "router/learn/outcomes.h"
 #include "router/plan/policy.h"
 

@@ -3,7 +3,7 @@
 #define API_REPLAY_SIGNALS_H
 
 #include "base/key_terms.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 #include "router/plan/plan_record.h"
 
 struct json;

@@ -36,7 +36,8 @@ struct batch_line_fault {
 struct json *batch_line_read(struct td_str text, const char *endpoint,
                              struct batch_line_fault *fault);
 
-/* A line_names_fn (ledger/file_store.h). One that is no JSON asks for whoever stands in it. */
+/* A line_names_fn (ledger/store/file_store.h). One that is no JSON asks for whoever stands in
+ * it. */
 bool batch_line_names_user(struct td_str text, const char *user);
 
 #endif

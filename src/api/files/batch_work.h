@@ -3,7 +3,7 @@
 #ifndef API_BATCH_WORK_H
 #define API_BATCH_WORK_H
 
-#include "ledger/batch_store.h"
+#include "ledger/store/batch_store.h"
 
 struct batch_work {
     struct file_store *store;

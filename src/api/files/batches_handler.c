@@ -7,7 +7,7 @@
 #include "api/wire/openai_request.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "ledger/batch_store.h"
+#include "ledger/store/batch_store.h"
 
 #include <stdio.h>
 

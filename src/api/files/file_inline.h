@@ -5,7 +5,7 @@
 
 #include "api/http/api_internal.h"
 #include "api/http/fault.h"
-#include "ledger/file_store.h"
+#include "ledger/store/file_store.h"
 
 /* Writes the body with the contents to `out` (its bytes_max is the request's). *changed false:
  * there is nothing to put in, and `out` is empty. An id that is not one of this server's stays: it

@@ -4,7 +4,7 @@
 #define API_FILE_OBJECT_H
 
 #include "api/http/api_internal.h"
-#include "ledger/file_store.h"
+#include "ledger/store/file_store.h"
 
 struct json;
 

@@ -10,7 +10,7 @@
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "ledger/small_database.h"
+#include "ledger/database/small_database.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "api/http/api_internal.h"
 #include "base/buf.h"
 #include "exchange/machine/exchange.h"
-#include "net/server.h"
+#include "net/server/server.h"
 
 #define ACCESS_NAME_BYTES 64
 

@@ -5,7 +5,7 @@
 #include "api/http/api_desk.h"
 #include "base/names.h"
 #include "exchange/machine/exchange.h"
-#include "ledger/forget.h"
+#include "ledger/record/forget.h"
 
 struct access_log;
 struct answer_cache;
@@ -96,7 +96,7 @@ struct api_host {
     struct access_log *access_log;    /* NULL = requests are not logged (telemetry/access_log.h) */
     struct otlp *otlp;                /* NULL = no collector is told (telemetry/otlp.h) */
     struct live *live;                /* who looks on (telemetry/live.h) */
-    struct webhooks *webhooks;        /* NULL = nobody is told of events (net/webhook.h) */
+    struct webhooks *webhooks;        /* NULL = nobody is told of events (net/client/webhook.h) */
     struct auth *auth;                /* NULL = no key needed */
     struct login_limit *logins;       /* of the console; NULL = it is off (console/handlers.h) */
     struct meters *meters;            /* of keys; NULL = nobody counts */

@@ -15,7 +15,7 @@
 #define API_AUTH_H
 
 #include "exchange/limits/spending.h"
-#include "ledger/key_store.h"
+#include "ledger/store/key_store.h"
 
 struct auth;
 struct meters;

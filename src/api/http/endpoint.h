@@ -4,7 +4,7 @@
 #define API_ENDPOINT_H
 
 #include "api/http/fault.h"
-#include "net/server.h"
+#include "net/server/server.h"
 
 struct api;
 

@@ -7,7 +7,7 @@
 #define API_EVENT_STREAM_H
 
 #include "api/http/api_internal.h"
-#include "net/sse.h"
+#include "net/client/sse.h"
 
 /* How the streams of a dialect differ, apart from the answer. */
 struct event_form {

@@ -9,7 +9,7 @@
 
 #include "api/http/auth.h"
 #include "base/str.h"
-#include "net/loopback.h"
+#include "net/client/loopback.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

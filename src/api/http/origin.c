@@ -5,7 +5,7 @@
 #include "api/http/origin.h"
 
 #include "base/str.h"
-#include "net/loopback.h"
+#include "net/client/loopback.h"
 
 /* Of editors' views (VS Code), Electron's own files, Tauri, Capacitor, and extensions. */
 static const char *const schemes[] = {"vscode-webview",   "app",          "tauri", "capacitor",

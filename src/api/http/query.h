@@ -3,7 +3,7 @@
 #define API_QUERY_H
 
 #include "base/str.h"
-#include "net/server.h"
+#include "net/server/server.h"
 
 /* A decimal number, or `otherwise` where there is none. False when it is malformed. */
 bool query_number(const struct http_request *request, struct td_str name, uint64_t otherwise,

@@ -12,7 +12,7 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "exchange/machine/attempt.h"
-#include "net/webhook.h"
+#include "net/client/webhook.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "net/sse.h"
+#include "net/client/sse.h"
 
 struct events {
     struct buf *out;

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "exchange/machine/exchange.h"
-#include "ledger/queue_store.h"
+#include "ledger/store/queue_store.h"
 
 #include <string.h>
 

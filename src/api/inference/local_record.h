@@ -6,7 +6,7 @@
 
 #include "api/http/access.h"
 #include "api/http/api_internal.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 struct local_record {
     struct api *api;

@@ -1,21 +1,20 @@
-/* What the review API and `tandem review` do with tickets (ledger/queue_store.h), in one form:
+/* What the review API and `tandem review` do with tickets (ledger/store/queue_store.h), in one
+ * form:
  *
- *   {"object": "review_ticket", "id", "tier", "exchange", "state", "data_class", "created",
- *    "expires", "lease_until", "holder", "takes", "ended", "outcome" (or null),
- *    and of one ticket:
- *    "shown": "whole", "redacted" or "withheld",
- *    "question": [{"role", "content"}], "candidates": [{"tier", "model", "confidence", "content"}],
- *    "route", "reasons", "cost_of_error_usd", "review_usd", "answer" (of an ended one, or null),
- *    "looks": [{"at", "who", "what"}]}
+ * {"object": "review_ticket", "id", "tier", "exchange", "state", "data_class", "created",
+ * "expires", "lease_until", "holder", "takes", "ended", "outcome" (or null), and of one ticket:
+ * "shown": "whole", "redacted" or "withheld", "question": [{"role", "content"}], "candidates":
+ * [{"tier", "model", "confidence", "content"}], "route", "reasons", "cost_of_error_usd",
+ * "review_usd", "answer" (of an ended one, or null), "looks": [{"at", "who", "what"}]}
  *
  * Whoever is not cleared for the question's class sees it redacted: with surrogates, if what is
- * left then is of a class that they may see, else without any text. Each look is noted before it
- * is shown. An answer in surrogates gets its values back. Any thread. */
+ * left then is of a class that they may see, else without any text. Each look is noted before it is
+ * shown. An answer in surrogates gets its values back. Any thread. */
 #ifndef API_REVIEW_DESK_H
 #define API_REVIEW_DESK_H
 
 #include "base/names.h"
-#include "ledger/queue_store.h"
+#include "ledger/store/queue_store.h"
 
 struct json;
 

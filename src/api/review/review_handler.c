@@ -17,7 +17,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "exchange/private/review_case.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 #include "tier/review/review.h"
 
 #include <stdio.h>

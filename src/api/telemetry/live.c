@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/json_writer.h"
 #include "base/str.h"
-#include "net/sse.h"
+#include "net/client/sse.h"
 
 #include <math.h>
 #include <pthread.h>

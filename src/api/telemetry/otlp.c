@@ -11,8 +11,8 @@
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/str.h"
-#include "net/client.h"
-#include "net/loop_event.h"
+#include "net/client/client.h"
+#include "net/client/loop_event.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

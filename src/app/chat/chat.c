@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/names.h"
 #include "base/str.h"
-#include "net/loop_event.h"
+#include "net/client/loop_event.h"
 
 #include <stdio.h>
 #include <unistd.h>

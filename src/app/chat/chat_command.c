@@ -10,7 +10,7 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "exchange/machine/exchange.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 #include "router/plan/model_names.h"
 
 #include <stdio.h>

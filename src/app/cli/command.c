@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 #include <stdio.h>
 #include <stdlib.h>

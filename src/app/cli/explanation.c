@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
-#include "ledger/egress_read.h"
-#include "ledger/ledger.h"
+#include "ledger/egress/egress_read.h"
+#include "ledger/record/ledger.h"
 #include "privacy/kind/kind.h"
 
 #include <stdlib.h>

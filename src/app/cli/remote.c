@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "net/client.h"
-#include "net/loop_event.h"
-#include "net/sse.h"
+#include "net/client/client.h"
+#include "net/client/loop_event.h"
+#include "net/client/sse.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
-#include "net/loop_event.h"
+#include "net/client/loop_event.h"
 
 #define ANSWER_BYTES_MAX (16u << 20)
 #define REMOTE_TIMEOUT_MS 300000

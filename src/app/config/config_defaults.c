@@ -6,7 +6,7 @@
 #include "app/config/keys.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "net/loopback.h"
+#include "net/client/loopback.h"
 #include "tier/cards/model_cards.h"
 #include "tier/servers.h"
 

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "net/loopback.h"
+#include "net/client/loopback.h"
 #include "net/transport/address_set.h"
 #include "net/transport/listen.h"
 

@@ -4,7 +4,7 @@
 #include "app/config/keys.h"
 
 #include "exchange/limits/watch.h"
-#include "net/webhook.h"
+#include "net/client/webhook.h"
 
 /* --- router --- */
 

@@ -8,7 +8,7 @@
 #include "base/ratio.h"
 #include "base/rng.h"
 #include "base/str.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 #include <stdlib.h>
 

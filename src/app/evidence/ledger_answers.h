@@ -9,7 +9,7 @@
 #ifndef APP_LEDGER_ANSWERS_H
 #define APP_LEDGER_ANSWERS_H
 
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 #include "router/learn/judged_answers.h"
 
 struct ledger_answers {

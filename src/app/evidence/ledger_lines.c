@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 #include "request/request.h"
 #include "router/plan/facts.h"
 #include "router/plan/thresholds.h"

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "engine/gguf/gguf.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 #include "quant/mix.h"
 #include "quant/safetensors.h"
 

@@ -15,7 +15,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "engine/gguf/gguf_split.h"
-#include "net/download_url.h"
+#include "net/download/download_url.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "app/config/config.h"
 #include "app/setup/model/model_origin.h"
 #include "app/setup/model/model_source.h"
-#include "net/download.h"
+#include "net/download/download.h"
 
 #define PULL_RETRIES 8
 

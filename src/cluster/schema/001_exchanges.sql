@@ -1,4 +1,4 @@
--- The ledger on PostgreSQL: what src/ledger/schema/ has come to in SQLite (a test compares the
+-- The ledger on PostgreSQL: what src/ledger/database/schema/ has come to in SQLite (a test compares the
 -- columns), and what only several nodes need. Flags are booleans. Ids compare as bytes.
 CREATE TABLE exchange (
     seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

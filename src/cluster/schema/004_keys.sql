@@ -1,5 +1,5 @@
 -- API keys, terms of tenants and what both have spent. Statements are those of
--- src/ledger/key_store.c; the tables have the columns that they have in a file.
+-- src/ledger/store/key_store.c; the tables have the columns that they have in a file.
 CREATE TABLE key (
     seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     id TEXT COLLATE "C" NOT NULL UNIQUE,

@@ -1,4 +1,4 @@
--- Files of clients and batches. Statements are those of src/ledger/file_store.c and batch_store.c.
+-- Files of clients and batches. Statements are those of src/ledger/store/file_store.c and batch_store.c.
 CREATE TABLE file (
     seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     id TEXT COLLATE "C" NOT NULL UNIQUE,
@@ -12,7 +12,7 @@ CREATE TABLE file (
 );
 CREATE INDEX file_owner ON file (owner, seq);
 
--- Contents, in sealed parts (src/ledger/file_parts.c). They come before the row of their file, and
+-- Contents, in sealed parts (src/ledger/store/file_parts.c). They come before the row of their file, and
 -- those whose row never came are removed later.
 CREATE TABLE file_part (
     file TEXT COLLATE "C" NOT NULL,

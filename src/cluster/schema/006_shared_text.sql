@@ -1,4 +1,4 @@
--- Small states that are read and written whole (src/ledger/shared_text.c).
+-- Small states that are read and written whole (src/ledger/store/shared_text.c).
 CREATE TABLE shared_text (
     name TEXT COLLATE "C" PRIMARY KEY,
     version BIGINT NOT NULL,

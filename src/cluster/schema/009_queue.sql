@@ -1,4 +1,4 @@
--- Durable queues. Statements are those of src/ledger/queue_store.c.
+-- Durable queues. Statements are those of src/ledger/store/queue_store.c.
 CREATE TABLE queued (
     seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     id TEXT COLLATE "C" NOT NULL UNIQUE,

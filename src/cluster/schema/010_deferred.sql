@@ -1,4 +1,4 @@
--- Questions that wait for a connection. Statements are those of src/ledger/deferred_store.c.
+-- Questions that wait for a connection. Statements are those of src/ledger/store/deferred_store.c.
 -- headers, body and answer are sealed, in hexadecimal. holder: the node that asks it, which says so
 -- again before held_until_s, by this clock.
 CREATE TABLE deferred (

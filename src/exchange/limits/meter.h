@@ -9,7 +9,7 @@
 #define EXCHANGE_METER_H
 
 #include "base/key_terms.h"
-#include "ledger/key_store.h"
+#include "ledger/store/key_store.h"
 #include "request/request.h"
 
 struct clock;

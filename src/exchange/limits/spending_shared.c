@@ -11,7 +11,7 @@
  * at a time, as meter_shared.c does for keys. Two nodes cannot both announce the last of it. */
 #include "exchange/limits/spending_internal.h"
 
-#include "ledger/key_store.h"
+#include "ledger/store/key_store.h"
 #include "tier/limits.h"
 
 #include <math.h>

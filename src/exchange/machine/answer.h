@@ -7,7 +7,7 @@
 #include "base/outcome.h"
 #include "exchange/machine/disclosure.h"
 #include "exchange/machine/exchange.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 struct attempt;
 struct recording;

@@ -15,7 +15,7 @@
 #include "exchange/machine/review.h"
 #include "exchange/machine/staying.h"
 #include "exchange/private/conversation_id.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 #include "privacy/scan/tally.h"
 #include "request/request.h"
 

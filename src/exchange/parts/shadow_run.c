@@ -16,7 +16,7 @@
 #include "exchange/memory/ramp_table.h"
 #include "exchange/memory/skew_table.h"
 #include "exchange/parts/ledger_json.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 #include "router/watch/agreement.h"
 
 #include <math.h>

@@ -15,7 +15,7 @@
 #include "base/keyed.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "ledger/shared_text.h"
+#include "ledger/store/shared_text.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
 #ifndef EXCHANGE_PSEUDONYMS_H
 #define EXCHANGE_PSEUDONYMS_H
 
-#include "ledger/egress_log.h"
+#include "ledger/egress/egress_log.h"
 #include "privacy/pseudonym/mask.h"
 #include "privacy/pseudonym/vault_store.h"
 #include "request/request.h"

@@ -8,7 +8,7 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "exchange/private/classify.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 #include "privacy/pseudonym/restore.h"
 #include "privacy/pseudonym/vault_json.h"
 

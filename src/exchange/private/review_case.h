@@ -1,8 +1,9 @@
-/* What a person needs to judge a question, as one JSON text for the queue (ledger/queue_store.h):
+/* What a person needs to judge a question, as one JSON text for the queue
+ * (ledger/store/queue_store.h):
  *
- *   {"question": [{"from" (a role), "text"}], "candidates": [{"tier", "model", "place",
- *    "confidence", "text"}], "route", "reasons": [{"code", "tier", "text"}], "cost_of_error_usd",
- *    "review_usd", "masked": {"class", "question": [texts], "candidates": [texts], "vault"}}
+ * {"question": [{"from" (a role), "text"}], "candidates": [{"tier", "model", "place", "confidence",
+ * "text"}], "route", "reasons": [{"code", "tier", "text"}], "cost_of_error_usd", "review_usd",
+ * "masked": {"class", "question": [texts], "candidates": [texts], "vault"}}
  *
  * `masked` has the same texts for people who may not see the question's class: with surrogates, the
  * class of what is left in them, and what the surrogates stand for. It is missing where nothing

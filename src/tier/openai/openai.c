@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "base/str.h"
-#include "net/client_body.h"
+#include "net/client/client_body.h"
 #include "router/plan/model_names.h"
 #include "tier/door.h"
 #include "tier/health.h"

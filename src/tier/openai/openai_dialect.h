@@ -33,7 +33,7 @@ struct tier_dialect {
     unsigned lacks; /* of enum capability: what its API has no form for */
     /* Thoughts are counted within the limit that it is sent, which is then more than a chat's. */
     bool thinks_beside;
-    bool frames; /* the answer is a stream of frames (net/event_frames.h), not of events */
+    bool frames; /* the answer is a stream of frames (net/client/event_frames.h), not of events */
     size_t state_bytes;
     /* Appends the body that says what a chat's body says; TD_INVALID when there is none. */
     enum td_status (*write_body)(const struct json *chat, const struct dialect_ask *ask,

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "net/client_body.h"
+#include "net/client/client_body.h"
 #include "tier/cards/model_cards.h"
 #include "tier/openai/openai_dialect.h"
 

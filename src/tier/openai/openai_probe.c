@@ -1,6 +1,6 @@
 #include "tier/openai/openai_probe.h"
 
-#include "net/client.h"
+#include "net/client/client.h"
 #include "tier/openai/openai_headers.h"
 #include "tier/openai/portal.h"
 

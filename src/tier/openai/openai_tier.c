@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "net/loopback.h"
+#include "net/client/loopback.h"
 #include "tier/health.h"
 #include "tier/openai/openai_dialect.h"
 #include "tier/openai/openai_headers.h"

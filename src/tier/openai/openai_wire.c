@@ -10,7 +10,7 @@
 #include "base/shortage.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "net/loopback.h"
+#include "net/client/loopback.h"
 #include "tier/openai/openai_refusal.h"
 
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #ifndef TIER_OPENAI_WIRE_H
 #define TIER_OPENAI_WIRE_H
 
-#include "net/event_frames.h"
-#include "net/sse.h"
+#include "net/client/event_frames.h"
+#include "net/client/sse.h"
 #include "request/request.h"
 #include "tier/openai/openai_beside.h"
 #include "tier/tier.h"

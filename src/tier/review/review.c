@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "ledger/queue_keeper.h"
-#include "ledger/queue_store.h"
+#include "ledger/store/queue_keeper.h"
+#include "ledger/store/queue_store.h"
 #include "tier/door.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* People as a tier: a question becomes a ticket in a queue (ledger/queue_store.h), which somebody
- * takes and answers (api/review). Nothing is sent: whoever reviews comes to the queue.
+/* People as a tier: a question becomes a ticket in a queue (ledger/store/queue_store.h), which
+ * somebody takes and answers (api/review). Nothing is sent: whoever reviews comes to the queue.
  *
  * An attempt holds the request open for hold_ms and then ends as `pending`: with a notice as its
  * text, or without one where something else can be said meanwhile. The ticket lives on, also when

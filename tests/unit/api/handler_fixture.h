@@ -11,8 +11,8 @@
 #include "base/background.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "ledger/ledger.h"
-#include "net/loop_event.h"
+#include "ledger/record/ledger.h"
+#include "net/client/loop_event.h"
 #include "privacy/scan/conversation.h"
 #include "scanners.h"
 

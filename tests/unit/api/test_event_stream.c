@@ -8,7 +8,7 @@
 #include "api/http/metrics.h"
 #include "api/http/reply.h"
 #include "base/str.h"
-#include "net/loop_event.h"
+#include "net/client/loop_event.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
 #include "api/http/obfuscation.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "net/sse.h"
+#include "net/client/sse.h"
 
 #include <stdlib.h>
 #include <string.h>

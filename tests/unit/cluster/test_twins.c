@@ -3,8 +3,8 @@
  * (tests/support/postgres.py makes one). */
 #include "base/error.h"
 #include "cluster/postgres.h"
-#include "ledger/db.h"
-#include "ledger/forget.h"
+#include "ledger/database/db.h"
+#include "ledger/record/forget.h"
 #include "ledger_fixture.h"
 #include "ledger_readings.h"
 

@@ -2,7 +2,7 @@
  * and what is learnt. The tier and its queue are the real ones. */
 #include "world.h"
 
-#include "ledger/queue_store.h"
+#include "ledger/store/queue_store.h"
 #include "tier/review/review.h"
 
 #define PEOPLE OTHER

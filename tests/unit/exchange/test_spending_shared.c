@@ -2,7 +2,7 @@
  * one. */
 #include "base/clock.h"
 #include "exchange/limits/spending.h"
-#include "ledger/key_store.h"
+#include "ledger/store/key_store.h"
 #include "test.h"
 #include "tier/limits.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/names.h"
 #include "exchange/machine/exchange.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 #include "privacy/scan/conversation.h"
 #include "scanners.h"
 #include "scripted_tier.h"

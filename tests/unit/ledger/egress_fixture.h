@@ -4,9 +4,9 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "ledger/egress_line.h"
-#include "ledger/egress_log.h"
-#include "ledger/egress_verify.h"
+#include "ledger/egress/egress_line.h"
+#include "ledger/egress/egress_log.h"
+#include "ledger/egress/egress_verify.h"
 #include "ledger_fixture.h"
 
 #define DAY_MS 86400000ull

@@ -3,7 +3,7 @@
 #define TESTS_LEDGER_FIXTURE_H
 
 #include "base/json.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 #include "test.h"
 

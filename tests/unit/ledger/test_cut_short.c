@@ -4,9 +4,9 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "ledger/db_sqlite.h"
-#include "ledger/reader.h"
-#include "ledger/writer.h"
+#include "ledger/database/db_sqlite.h"
+#include "ledger/record/writer.h"
+#include "ledger/report/reader.h"
 #include "ledger_fixture.h"
 #include "ledger_readings.h"
 

@@ -2,8 +2,8 @@
  * clock that jumps harms nothing. */
 #include "base/clock.h"
 #include "base/str.h"
-#include "ledger/deferred_store.h"
-#include "ledger/small_database.h"
+#include "ledger/database/small_database.h"
+#include "ledger/store/deferred_store.h"
 #include "test.h"
 
 #include <sys/stat.h>

@@ -1,9 +1,9 @@
 /* The egress log: what is written verifies, and every manipulation is found. */
-#include "ledger/egress_log.h"
+#include "ledger/egress/egress_log.h"
 
 #include "egress_fixture.h"
-#include "ledger/egress_pending.h"
-#include "ledger/egress_read.h"
+#include "ledger/egress/egress_pending.h"
+#include "ledger/egress/egress_read.h"
 
 #include <pthread.h>
 

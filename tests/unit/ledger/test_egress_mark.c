@@ -1,6 +1,6 @@
 /* What may be missing at the end of an egress log: only what another boot's loss of power took. */
 #include "egress_fixture.h"
-#include "ledger/egress_mark.h"
+#include "ledger/egress/egress_mark.h"
 
 enum marked { MARK_NONE, MARK_THIS_BOOT, MARK_EARLIER_BOOT, MARK_COUNT };
 

@@ -1,7 +1,7 @@
 /* Files and batches in the store: whose they are, how much fits, and that a line is answered
  * once. */
 #include "base/str.h"
-#include "ledger/batch_store.h"
+#include "ledger/store/batch_store.h"
 #include "test.h"
 
 #include <fcntl.h>

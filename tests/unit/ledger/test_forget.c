@@ -1,5 +1,5 @@
 /* Forgetting a user: names, texts and comments go, from the disk as well; totals stay. */
-#include "ledger/forget.h"
+#include "ledger/record/forget.h"
 
 #include "base/buf.h"
 #include "ledger_fixture.h"

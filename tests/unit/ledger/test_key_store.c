@@ -1,6 +1,6 @@
 /* The store of API keys: what is kept of a key, and that two processes may share it. */
 #include "base/str.h"
-#include "ledger/key_store.h"
+#include "ledger/store/key_store.h"
 #include "test.h"
 
 #include <sqlite3.h>

@@ -1,5 +1,5 @@
 /* The policies that exchanges were decided by: kept once, counted, and not forgotten. */
-#include "ledger/forget.h"
+#include "ledger/record/forget.h"
 
 #include "ledger_fixture.h"
 

@@ -1,6 +1,6 @@
 /* What has been kept long enough goes, by age, class and size; nothing else does, also on a full
  * disk and beside a writer. */
-#include "ledger/prune.h"
+#include "ledger/record/prune.h"
 
 #include "ledger_fixture.h"
 

@@ -2,8 +2,8 @@
  * process is gone. */
 #include "base/clock.h"
 #include "base/str.h"
-#include "ledger/queue_keeper.h"
-#include "ledger/queue_store.h"
+#include "ledger/store/queue_keeper.h"
+#include "ledger/store/queue_store.h"
 #include "test.h"
 
 #include <signal.h>

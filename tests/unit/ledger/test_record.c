@@ -1,5 +1,5 @@
 /* What may be put into the ledger, at the edges of each limit, and that a copy is whole. */
-#include "ledger/record.h"
+#include "ledger/record/record.h"
 
 #include "ledger_fixture.h"
 

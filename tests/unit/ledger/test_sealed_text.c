@@ -1,8 +1,8 @@
 /* Texts are encrypted in the file, read as if they were not, and bound to key and exchange. */
-#include "ledger/sealed_text.h"
+#include "ledger/database/sealed_text.h"
 
 #include "base/str.h"
-#include "ledger/upkeep.h"
+#include "ledger/record/upkeep.h"
 #include "ledger_fixture.h"
 
 #define CANARY "canary-7f3a"

@@ -1,5 +1,5 @@
 /* Backups are of one moment, are read whole, and go back only where nothing is lost by it. */
-#include "ledger/upkeep.h"
+#include "ledger/record/upkeep.h"
 
 #include "ledger_fixture.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "http_fixture.h"
-#include "net/client.h"
+#include "net/client/client.h"
 #include "test.h"
 #include <fcntl.h>
 #include <signal.h>

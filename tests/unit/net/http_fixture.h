@@ -4,8 +4,8 @@
 #define TESTS_HTTP_FIXTURE_H
 
 #include "base/str.h"
-#include "net/loop_event.h"
-#include "net/server.h"
+#include "net/client/loop_event.h"
+#include "net/server/server.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

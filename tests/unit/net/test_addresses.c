@@ -1,9 +1,9 @@
 /* Which addresses are this machine, what a failure of the client means, and what the head of a
  * download says. */
-#include "net/client_failure.h"
-#include "net/download_headers.h"
-#include "net/download_url.h"
-#include "net/loopback.h"
+#include "net/client/client_failure.h"
+#include "net/client/loopback.h"
+#include "net/download/download_headers.h"
+#include "net/download/download_url.h"
 
 #include "base/str.h"
 #include "test.h"

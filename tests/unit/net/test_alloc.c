@@ -4,10 +4,10 @@
  * them. */
 #include "base/buf.h"
 #include "base/str.h"
-#include "net/client.h"
-#include "net/loop_event.h"
-#include "net/server.h"
-#include "net/sse.h"
+#include "net/client/client.h"
+#include "net/client/loop_event.h"
+#include "net/client/sse.h"
+#include "net/server/server.h"
 #include "test.h"
 
 #include <event2/event.h>

@@ -3,8 +3,8 @@
  * before those of the C library, for libcurl and libevent too. */
 #include "client_fixture.h"
 
-#include "net/client_watch.h"
-#include "net/loop_event.h"
+#include "net/client/client_watch.h"
+#include "net/client/loop_event.h"
 
 #include <dlfcn.h>
 #include <netdb.h>
@@ -42,9 +42,9 @@ int getaddrinfo(const char *restrict node, const char *restrict service,
     return 0;
 }
 
-/* libcurl 7.88 tells late of a socket that it has closed (net/client_watch.c). By then its number
- * may be a socket of the fixture's thread, which is not in our epoll set, so nothing happens to it;
- * but ThreadSanitizer sees one thread use what another has just opened. */
+/* libcurl 7.88 tells late of a socket that it has closed (net/client/client_watch.c). By then its
+ * number may be a socket of the fixture's thread, which is not in our epoll set, so nothing happens
+ * to it; but ThreadSanitizer sees one thread use what another has just opened. */
 #ifdef __SANITIZE_THREAD__
 void AnnotateIgnoreReadsBegin(const char *file, int line);
 void AnnotateIgnoreReadsEnd(const char *file, int line);

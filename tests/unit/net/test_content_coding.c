@@ -1,6 +1,6 @@
 /* Compressed bodies: what is decoded, and what is refused and why. */
 #include "base/str.h"
-#include "net/content_coding.h"
+#include "net/server/content_coding.h"
 #include "test.h"
 
 #define ZLIB_CONST

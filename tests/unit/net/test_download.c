@@ -2,9 +2,9 @@
 #include "test.h"
 
 #include "base/str.h"
-#include "net/download_headers.h"
-#include "net/download_part.h"
-#include "net/download_url.h"
+#include "net/download/download_headers.h"
+#include "net/download/download_part.h"
+#include "net/download/download_url.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Heads and chunks alone. conformance/test_http_framing.c tests what is refused over the wire. */
 #include "base/str.h"
-#include "net/http_lint.h"
+#include "net/server/http_lint.h"
 #include "test.h"
 
 static char text[8192];

@@ -1,5 +1,5 @@
 /* The loop: posts from many threads, timers, watches, stopping. */
-#include "net/loop_event.h"
+#include "net/client/loop_event.h"
 #include "test.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* What a client may make the server hold: refusals on the head, the total of all bodies, places for
  * connections, and a client that shuts its sending side. */
 #include "http_fixture.h"
-#include "net/body_budget.h"
+#include "net/server/body_budget.h"
 #include "test.h"
 
 static char reply[64 * 1024];

@@ -1,6 +1,6 @@
 /* Requests with large bodies are handled on another loop, and their connections come home. */
 #include "http_fixture.h"
-#include "net/body_budget.h"
+#include "net/server/body_budget.h"
 #include "test.h"
 
 #define LARGE SERVER_LARGE_BYTES

@@ -1,6 +1,6 @@
 /* Event streams, cut at every byte. */
 #include "base/str.h"
-#include "net/sse.h"
+#include "net/client/sse.h"
 #include "test.h"
 
 /* The events of a stream as "name|data;" each. */

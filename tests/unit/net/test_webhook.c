@@ -1,6 +1,6 @@
 /* Webhooks: the signature, who is told, what is tried again, and which addresses are refused. The
  * receiver here is a thread with one socket that answers what each test says. */
-#include "net/webhook.h"
+#include "net/client/webhook.h"
 
 #include "base/clock.h"
 #include "base/str.h"

@@ -4,7 +4,7 @@
 #define TESTS_PLAYED_CLIENT_H
 
 #include "base/str.h"
-#include "net/client.h"
+#include "net/client/client.h"
 #include "test.h"
 
 struct client_transfer {

@@ -2,7 +2,7 @@
  * suite have them, and frames with their checksums. */
 #include "base/buf.h"
 #include "base/str.h"
-#include "net/event_frames.h"
+#include "net/client/event_frames.h"
 #include "test.h"
 #include "tier/clouds/aws_sign.h"
 

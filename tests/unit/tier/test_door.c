@@ -3,7 +3,7 @@
 #include "tier/door.h"
 
 #include "base/str.h"
-#include "ledger/egress_verify.h"
+#include "ledger/egress/egress_verify.h"
 #include "test.h"
 
 #include <sys/stat.h>

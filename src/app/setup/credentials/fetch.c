@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "net/client.h"
-#include "net/loop_event.h"
-#include "net/loopback.h"
+#include "net/client/client.h"
+#include "net/client/loop_event.h"
+#include "net/client/loopback.h"
 
 #define LOOK_MS 100 /* whether it was cancelled */
 

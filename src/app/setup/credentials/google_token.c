@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "net/loopback.h"
+#include "net/client/loopback.h"
 #include "net/transport/jwt.h"
 
 #define SCOPE "https://www.googleapis.com/auth/cloud-platform"

@@ -2,8 +2,8 @@
 
 #include "api/files/batch_lines.h"
 #include "base/crypto.h"
-#include "ledger/deferred_store.h"
-#include "ledger/file_store.h"
+#include "ledger/store/deferred_store.h"
+#include "ledger/store/file_store.h"
 
 #include <string.h>
 #include <unistd.h>

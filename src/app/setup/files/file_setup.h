@@ -22,7 +22,7 @@ TD_MUST_CHECK enum td_status file_setup_forget(const struct config *config,
                                                const char *owner, const char *user,
                                                uint64_t *erased, struct td_error *err);
 
-/* The same of the queue of deferred questions (ledger/deferred_store.h). */
+/* The same of the queue of deferred questions (ledger/store/deferred_store.h). */
 bool deferral_setup_keeps(const struct config *config);
 TD_MUST_CHECK enum td_status deferral_setup_open(const struct config *config,
                                                  const uint8_t key[static KEYED_KEY_BYTES],

@@ -3,7 +3,7 @@
 #include "app/setup/files/state_file.h"
 #include "base/error.h"
 #include "base/path.h"
-#include "ledger/key_store.h"
+#include "ledger/store/key_store.h"
 
 enum td_status key_file_name(const struct config *config, char *out, size_t size,
                              struct td_error *err)

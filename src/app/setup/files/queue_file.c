@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
-#include "ledger/queue_store.h"
+#include "ledger/store/queue_store.h"
 
 #include <unistd.h>
 

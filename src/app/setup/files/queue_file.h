@@ -1,4 +1,4 @@
-/* Where the queues of tickets are (ledger/queue_store.h). Any thread. */
+/* Where the queues of tickets are (ledger/store/queue_store.h). Any thread. */
 #ifndef APP_QUEUE_FILE_H
 #define APP_QUEUE_FILE_H
 

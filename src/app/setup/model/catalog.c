@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "net/download_headers.h"
+#include "net/download/download_headers.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "net/download_url.h"
+#include "net/download/download_url.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "engine/gguf/gguf_split.h"
-#include "net/download_part.h"
+#include "net/download/download_part.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "base/crypto.h"
 #include "exchange/limits/spending.h"
 #include "exchange/parts/shadow_pool.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 #define DAY_MS 86400000u
 

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/secret.h"
 #include "exchange/memory/consistency.h"
-#include "ledger/sealed_text.h"
+#include "ledger/database/sealed_text.h"
 
 #include <errno.h>
 #include <string.h>

@@ -20,9 +20,9 @@ TD_MUST_CHECK enum td_status installation_key(const struct config *config,
 TD_MUST_CHECK enum td_status installation_key_known(const struct config *config,
                                                     uint8_t key[static KEYED_KEY_BYTES],
                                                     bool *known, struct td_error *err);
-/* Texts of the ledger are encrypted with it and open with it from now on (ledger/sealed_text.h).
- * makes: it is made where there is none. Without a place to keep it texts stay as they are, and
- * with ledger.store_prompts that is TD_INVALID for who makes it. */
+/* Texts of the ledger are encrypted with it and open with it from now on
+ * (ledger/database/sealed_text.h). makes: it is made where there is none. Without a place to keep
+ * it texts stay as they are, and with ledger.store_prompts that is TD_INVALID for who makes it. */
 TD_MUST_CHECK enum td_status installation_key_for_texts(const struct config *config, bool makes,
                                                         struct td_error *err);
 

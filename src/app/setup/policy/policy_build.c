@@ -15,7 +15,7 @@
 #include "base/secret.h"
 #include "base/str.h"
 #include "exchange/limits/gates.h"
-#include "net/download_url.h"
+#include "net/download/download_url.h"
 #include "router/judge/classifier.h"
 #include "router/plan/model_names.h"
 

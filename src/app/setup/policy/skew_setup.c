@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "exchange/memory/skew_table.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 #define RECENT_MS (UINT64_C(30) * 86400000)
 

@@ -1,7 +1,7 @@
 #include "app/setup/policy/token_restore.h"
 
 #include "exchange/limits/cost.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 static void add(void *ctx, const struct ledger_tokens *tokens)
 {

@@ -3,7 +3,7 @@
 #define APP_EGRESS_SETUP_H
 
 #include "app/config/config.h"
-#include "ledger/egress_log.h"
+#include "ledger/egress/egress_log.h"
 
 /* Opens the egress ledger when a tier is elsewhere and the operator has not switched the ledger
  * off; else it leaves *log as it is. Makes the folders. **returns new** (egress_log_close). */

@@ -8,8 +8,8 @@
 #include "app/setup/privacy/vault_keep.h"
 #include "base/crypto.h"
 #include "exchange/private/consents.h"
-#include "ledger/queue_store.h"
-#include "ledger/shared_text.h"
+#include "ledger/store/queue_store.h"
+#include "ledger/store/shared_text.h"
 
 static enum td_status erase_consents(const struct stored_forget *whom, uint64_t *erased,
                                      struct td_error *err)

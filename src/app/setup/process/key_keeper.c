@@ -19,7 +19,7 @@
 #include "exchange/limits/meter.h"
 #include "exchange/limits/spending.h"
 #include "exchange/private/consents.h"
-#include "ledger/key_store.h"
+#include "ledger/store/key_store.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "net/loopback.h"
+#include "net/client/loopback.h"
 #include "net/transport/address_set.h"
 #include "net/transport/listen.h"
 #include "net/transport/tls.h"

@@ -3,7 +3,7 @@
 #ifndef APP_LISTENERS_H
 #define APP_LISTENERS_H
 
-#include "net/server.h"
+#include "net/server/server.h"
 #include "net/transport/tls.h"
 
 struct config;

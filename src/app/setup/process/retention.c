@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "ledger/prune.h"
+#include "ledger/record/prune.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define APP_RETENTION_H
 
 #include "app/config/config.h"
-#include "ledger/prune.h"
+#include "ledger/record/prune.h"
 
 struct retention;
 

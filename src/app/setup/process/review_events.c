@@ -2,8 +2,8 @@
 
 #include "base/json.h"
 #include "exchange/machine/exchange.h"
-#include "ledger/queue_store.h"
-#include "net/webhook.h"
+#include "ledger/store/queue_store.h"
+#include "net/client/webhook.h"
 
 #define DATA_BYTES_MAX 4096
 

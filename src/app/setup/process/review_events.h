@@ -1,5 +1,5 @@
-/* Tells webhooks (net/webhook.h) of tickets that come and end. The main thread's, at the start and
- * after each reload, which may bring the first tier of people. */
+/* Tells webhooks (net/client/webhook.h) of tickets that come and end. The main thread's, at the
+ * start and after each reload, which may bring the first tier of people. */
 #ifndef APP_REVIEW_EVENTS_H
 #define APP_REVIEW_EVENTS_H
 

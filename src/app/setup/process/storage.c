@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "ledger/egress_log.h"
-#include "ledger/ledger.h"
+#include "ledger/egress/egress_log.h"
+#include "ledger/record/ledger.h"
 #include "privacy/scan/class_file.h"
 
 #include <stdatomic.h>

@@ -6,7 +6,7 @@
  * kinds, numbers and names of the configuration, and nothing of requests or callers. */
 #include "app/setup/process/watch_keeper.h"
 
-#include "api/admin/tier_condition.h"
+#include "api/metrics/tier_condition.h"
 #include "app/setup/files/secret_source.h"
 #include "app/setup/files/state_file.h"
 #include "app/setup/process/snapshot.h"
@@ -17,8 +17,8 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "base/str.h"
-#include "net/client.h"
-#include "net/loop_event.h"
+#include "net/client/client.h"
+#include "net/client/loop_event.h"
 
 #include <inttypes.h>
 #include <pthread.h>

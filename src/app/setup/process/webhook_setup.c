@@ -4,7 +4,7 @@
 
 #include "app/setup/files/secret_source.h"
 #include "base/error.h"
-#include "net/webhook.h"
+#include "net/client/webhook.h"
 
 static enum td_status read_target(const struct config_webhook *from, struct secret **secret,
                                   struct webhook_target *to, struct td_error *err)

@@ -1,4 +1,4 @@
-/* Who is told of events (net/webhook.h), by the configuration. The main thread's. */
+/* Who is told of events (net/client/webhook.h), by the configuration. The main thread's. */
 #ifndef APP_WEBHOOK_SETUP_H
 #define APP_WEBHOOK_SETUP_H
 

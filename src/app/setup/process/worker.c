@@ -1,8 +1,9 @@
-/* A worker is one thread with a loop, a server and an API. Other threads reach it by calls that
- * its loop runs (worker_drain), and by one atomic deadline.
+/* A worker is one thread with a loop, a server and an API. Other threads reach it by calls that its
+ * loop runs (worker_drain), and by one atomic deadline.
  *
- * A worker that listens has a second one for its large requests (net/server_move.c). That one is
- * drained when the first has ended, and so cannot hand it any more, with the same deadline. */
+ * A worker that listens has a second one for its large requests (net/server/server_move.c). That
+ * one is drained when the first has ended, and so cannot hand it any more, with the same
+ * deadline. */
 #include "app/setup/process/worker.h"
 
 #include "api/deferral/deferral.h"
@@ -12,7 +13,7 @@
 #include "base/assertion.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "net/loop_event.h"
+#include "net/client/loop_event.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -18,7 +18,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 #include "router/plan/facts.h"
 
 #include <stdio.h>

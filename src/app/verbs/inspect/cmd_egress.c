@@ -1,6 +1,6 @@
 /* tandem egress: the record of what left this device, and the proof that it is complete. Each verb
- * has a file of its own; what they read is ledger/egress_read.h's, the proof is
- * ledger/egress_verify.h's. */
+ * has a file of its own; what they read is ledger/egress/egress_read.h's, the proof is
+ * ledger/egress/egress_verify.h's. */
 #define HELP_OF 24
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"

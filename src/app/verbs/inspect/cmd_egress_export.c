@@ -6,7 +6,7 @@
 #include "app/config/packed_help.h"
 #include "app/verbs/inspect/egress_record.h"
 #include "base/error.h"
-#include "ledger/egress_read.h"
+#include "ledger/egress/egress_read.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "ledger/egress_verify.h"
+#include "ledger/egress/egress_verify.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -7,7 +7,7 @@
 #include "app/verbs/inspect/egress_record.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "ledger/egress_read.h"
+#include "ledger/egress/egress_read.h"
 
 #include <stdio.h>
 

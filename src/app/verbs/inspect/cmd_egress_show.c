@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "ledger/egress_read.h"
+#include "ledger/egress/egress_read.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* tandem report: sums over the ledger, printed as tables. The sums are the ledger's
- * (ledger/ledger.h). */
+ * (ledger/record/ledger.h). */
 #define HELP_OF 32
 #include "app/cli/command.h"
 #include "app/cli/options.h"
@@ -12,7 +12,7 @@
 #include "app/verbs/inspect/report_groups.h"
 #include "app/verbs/inspect/report_money.h"
 #include "base/json.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 #include <stdio.h>
 #include <stdlib.h>

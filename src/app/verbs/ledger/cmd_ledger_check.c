@@ -8,8 +8,8 @@
 #include "app/setup/policy/consistency_setup.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "ledger/egress_verify.h"
-#include "ledger/upkeep.h"
+#include "ledger/egress/egress_verify.h"
+#include "ledger/record/upkeep.h"
 
 #include <errno.h>
 #include <stdio.h>

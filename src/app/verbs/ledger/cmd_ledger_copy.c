@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/json.h"
-#include "ledger/upkeep.h"
+#include "ledger/record/upkeep.h"
 
 #include <stdio.h>
 #include <unistd.h>

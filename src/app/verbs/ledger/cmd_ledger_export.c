@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "engine/embedding/embedding_service.h"
 #include "engine/session/scheduler.h"
-#include "net/loop_event.h"
+#include "net/client/loop_event.h"
 #include "tier/call_grammar.h"
 #include "tier/local/sandbox.h"
 #include "tier/local/sandbox_wire.h"

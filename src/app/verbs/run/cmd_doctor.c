@@ -9,7 +9,7 @@
 #include "app/config/packed_help.h"
 #include "app/verbs/run/doctor.h"
 #include "base/json.h"
-#include "ledger/egress_log.h"
+#include "ledger/egress/egress_log.h"
 
 #include <stdarg.h>
 #include <stdio.h>

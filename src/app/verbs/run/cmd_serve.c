@@ -46,11 +46,11 @@
 #include "base/log.h"
 #include "base/memory_free.h"
 #include "base/str.h"
-#include "ledger/deferred_store.h"
-#include "ledger/file_store.h"
-#include "ledger/key_store.h"
-#include "net/body_budget.h"
-#include "net/webhook.h"
+#include "ledger/store/deferred_store.h"
+#include "ledger/store/file_store.h"
+#include "ledger/store/key_store.h"
+#include "net/client/webhook.h"
+#include "net/server/body_budget.h"
 
 #include <errno.h>
 #include <malloc.h>

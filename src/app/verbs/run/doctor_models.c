@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/memory_free.h"
 #include "base/names.h"
-#include "ledger/ledger.h"
+#include "ledger/record/ledger.h"
 
 #include <math.h>
 #include <stdio.h>

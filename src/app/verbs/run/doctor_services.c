@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "ledger/ledger.h"
-#include "net/webhook.h"
+#include "ledger/record/ledger.h"
+#include "net/client/webhook.h"
 #include "router/plan/verify.h"
 
 #include <stdio.h>

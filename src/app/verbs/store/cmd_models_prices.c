@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/names.h"
-#include "ledger/egress_log.h"
+#include "ledger/egress/egress_log.h"
 #include "tier/cards/model_cards.h"
 #include "tier/cards/model_listed.h"
 #include "tier/servers.h"
