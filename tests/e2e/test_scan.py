@@ -137,6 +137,41 @@ def test_redact_and_restore_give_the_text_back():
 
 
 @case
+def test_redact_writes_many_files_with_one_numbering_and_spoils_none():
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        files = [folder / "one.txt", folder / "two.txt"]
+        files[0].write_text("to a@acmeltd.com\n")
+        files[1].write_text("from b@acmeltd.com to a@acmeltd.com\n")
+        files[1].chmod(0o600)
+        safe = folder / "safe"
+        code, out, err = run("redact", "-o", safe, *files)
+        equal((code, out), (0, b""), err)
+        hidden = ["to <EMAIL_ADDRESS_1>\n", "from <EMAIL_ADDRESS_2> to <EMAIL_ADDRESS_1>\n"]
+        equal([(safe / file.name).read_text() for file in files], hidden)
+        equal(stat.S_IMODE((safe / "two.txt").stat().st_mode), 0o600)
+        code, _, err = run("redact", "-o", safe, *files)
+        assert code == 1 and "File exists" in err and "2 of 2 files" in err, err
+
+        wide, link = folder / "wide.txt", folder / "link.txt"
+        wide.write_bytes("a@acmeltd.com".encode("utf-16"))
+        link.symlink_to(files[0])
+        before = [file.read_bytes() for file in (*files, wide)]
+        vault = folder / "v.json"
+        code, _, err = run("redact", "-i", "--vault", vault, wide, link, folder, *files)
+        assert code == 1 and "3 of 5 files" in err, err
+        assert "wide.txt is no text" in err and "link.txt is no file" in err, err
+        equal([file.read_text() for file in files], hidden)
+        equal((wide.read_bytes(), link.is_symlink()), (before[2], True))
+        code, _, err = run("redact", "--restore", "-i", "--vault", vault, *files)
+        equal((code, [file.read_bytes() for file in files]), (0, before[:2]), err)
+
+        for wrong in (files, ["-i"], ["-i", "-o", safe, files[0]], ["-i", "--json", files[0]]):
+            code, out, err = run("redact", *wrong)
+            equal((code, out), (2, b""), err)
+
+
+@case
 def test_redact_replaces_from_the_class_that_was_asked_for():
     text = b"On 2024-05-01 a@acmeltd.com paid with 4111111111111111"
     for level, kept in (

@@ -14,18 +14,23 @@
 #include "base/ascii.h"
 #include "base/crypto.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/names.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "privacy/pseudonym/vault_json.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define VAULT_VERSION 1
+#define FILES_MAX 1024
 #define PLACEHOLDER_BYTES_MAX 96
 #define OUTPUT_BYTES_MAX ((size_t)1 << 30)
 
@@ -137,14 +142,12 @@ static enum td_status read_json(const char *path, const struct vault_key *key, s
     return status;
 }
 
-/* **takes** root. */
-static enum td_status save_json(struct json *root, const char *path, const struct vault_key *key,
-                                struct td_error *err)
+static enum td_status save_json(const struct json *root, const char *path,
+                                const struct vault_key *key, struct td_error *err)
 {
     struct buf bytes;
     buf_init(&bytes, OUTPUT_BYTES_MAX);
     json_write(root, &bytes);
-    json_free(root);
     buf_append_char(&bytes, '\n');
     enum td_status status =
         bytes.failed
@@ -166,13 +169,13 @@ static enum td_status vault_open(struct book *vault, const char *path, struct js
     return root ? vault_fill(vault, path, err) : TD_OK;
 }
 
-static enum td_status vault_save(const struct book *vault, const char *path,
-                                 const struct vault_key *key, struct td_error *err)
+/* As its file has it. **returns new** (json_free). */
+static struct json *vault_root(const struct book *vault)
 {
     struct json *root = json_new_object();
     json_put(root, "version", json_new_int(VAULT_VERSION));
     json_put(root, "values", json_clone(vault->values));
-    return save_json(root, path, key, err);
+    return root;
 }
 
 /* The placeholder of a value: the one that it has, or the next number of its type. Borrowed from
@@ -216,8 +219,10 @@ struct redaction {
     const char *config_path, *key_env, *key_file;
     bool surrogates;
     const char *vault_path;
+    const char *folder; /* for files that are written; NULL: none is */
+    bool in_place;
     struct vault_key key;
-    struct json *stored; /* the vault's file, or NULL: a new one */
+    struct json *stored; /* the vault as of the last text, or as its file has it; NULL: a new one */
     enum td_data_class lowest;
     bool restoring, json, strict;
     struct privacy_scanner *scanner;
@@ -339,11 +344,22 @@ static bool print_text(struct td_str text, bool json, struct json *object)
 
 /* --- the two ways --- */
 
+/* For the next file, and on the disk where that is wanted. **takes** root. */
+static enum td_status keep_vault(struct redaction *r, struct json *root, struct td_error *err)
+{
+    json_free(r->stored);
+    r->stored = root;
+    return !r->restoring && r->vault_path && !r->out.failed
+               ? save_json(root, r->vault_path, &r->key, err)
+               : TD_OK;
+}
+
 static enum td_status with_placeholders(struct redaction *r, struct td_error *err)
 {
     struct book vault;
     struct json *rows = json_new_array();
     enum td_status status = vault_open(&vault, r->vault_path, r->stored, err);
+    bool opened = status == TD_OK;
     r->stored = NULL;
     if (status == TD_OK)
         status = r->restoring ? restore(r->source, &vault, &r->out, rows, &r->unknown)
@@ -351,8 +367,10 @@ static enum td_status with_placeholders(struct redaction *r, struct td_error *er
     json_put(r->object, r->restoring ? "restored" : "replaced", rows);
     if (r->restoring)
         json_put(r->object, "unknown", json_new_int(r->unknown));
-    if (status == TD_OK && !r->restoring && r->vault_path && !r->out.failed)
-        status = vault_save(&vault, r->vault_path, &r->key, err);
+    if (status == TD_OK)
+        status = keep_vault(r, vault_root(&vault), err);
+    else if (opened) /* no number is given twice */
+        r->stored = vault_root(&vault);
     vault_deinit(&vault);
     return status;
 }
@@ -390,8 +408,8 @@ static enum td_status with_surrogates(struct redaction *r, struct td_error *err)
     } else {
         json_put(r->object, "replaced", rows);
     }
-    if (status == TD_OK && !r->restoring && r->vault_path && !r->out.failed)
-        status = save_json(vault_json_write(vault), r->vault_path, &r->key, err);
+    if (status == TD_OK)
+        status = keep_vault(r, vault_json_write(vault), err);
     vault_free(vault);
     return status;
 }
@@ -399,12 +417,16 @@ static enum td_status with_surrogates(struct redaction *r, struct td_error *err)
 static enum td_status run(struct redaction *r, struct td_error *err)
 {
     struct buf input = {0};
-    enum td_status status = privacy_setup_file(r->config_path, &r->scanner, err);
-    if (status == TD_OK && r->vault_path && (r->restoring || !is_new(r->vault_path)))
+    enum td_status status =
+        r->scanner ? TD_OK : privacy_setup_file(r->config_path, &r->scanner, err);
+    if (status == TD_OK && !r->stored && r->vault_path && (r->restoring || !is_new(r->vault_path)))
         status = read_json(r->vault_path, &r->key, &r->stored, err);
     if (status == TD_OK && !r->text)
         status = command_read_all(r->path, &input, err);
     r->source = r->text ? str_from(r->text) : buf_view(&input);
+    if (status == TD_OK && (r->folder || r->in_place) && !utf8_is_valid(r->source))
+        status = error_set(err, TD_INVALID, "%s is no text in UTF-8: nothing would be found in it",
+                           r->path);
     bool stored = json_int(json_get(r->stored, "version"), 0) == VAULT_JSON_VERSION;
     if (status == TD_OK && r->stored && !r->restoring && stored != r->surrogates)
         status = error_set(
@@ -421,8 +443,14 @@ static enum td_status run(struct redaction *r, struct td_error *err)
 }
 
 /* What is used wrongly, as an exit code; 0 = nothing. */
-static int check_use(struct redaction *r, const char *class_name)
+static int check_use(struct redaction *r, const char *class_name, size_t count)
 {
+    bool files = r->folder || r->in_place;
+    if (count > 1 && !files)
+        return options_misuse("redact", "several files need -o FOLDER or --in-place");
+    if (files && (count == 0 || r->text || r->json || (r->folder && r->in_place)))
+        return options_misuse("redact", "-o and --in-place write files: name them, and only one of "
+                                        "the two, without -p and --json");
     if (!names_class_parse(str_from(class_name), &r->lowest))
         return options_misuse(
             "redact", "--class is public, sensitive, contractual or restricted, not '%.40s'",
@@ -433,18 +461,61 @@ static int check_use(struct redaction *r, const char *class_name)
     return 0;
 }
 
-static int run_and_print(struct redaction *r)
+/* --- files --- */
+
+/* A link in place would leave the file that it leads to as it is. */
+static enum td_status run_file(struct redaction *r, struct td_error *err)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    const char *slash = strrchr(r->path, '/');
+    if (lstat(r->path, &info) != 0)
+        return error_set(err, TD_NOT_FOUND, "%s: %s", r->path, strerror(errno));
+    if (!S_ISREG(info.st_mode))
+        return error_set(err, TD_INVALID, "%s is no file", r->path);
+    buf_clear(&r->out);
+    enum td_status status = run(r, err);
+    if (status == TD_OK && r->in_place)
+        return file_replace(r->path, buf_view(&r->out), info.st_mode & 07777, err);
+    if (status == TD_OK)
+        status = path_join(path, sizeof path, r->folder, slash ? slash + 1 : r->path, err);
+    if (status == TD_OK)
+        status = file_create(path, buf_view(&r->out), info.st_mode & 0777, err);
+    return status;
+}
+
+/* One after the other with one vault; what cannot be done is named, and the others are. */
+static enum td_status run_files(struct redaction *r, const char *const *paths, size_t count,
+                                struct td_error *err)
+{
+    size_t failed = 0;
+    if (r->folder && mkdir(r->folder, 0777) != 0 && errno != EEXIST)
+        return error_set(err, TD_IO, "%s: %s", r->folder, strerror(errno));
+    for (size_t i = 0; i < count; i++) {
+        struct td_error why = {0};
+        r->path = paths[i];
+        if (run_file(r, &why) == TD_OK)
+            continue;
+        fprintf(stderr, "tandem redact: %s\n", why.message);
+        failed++;
+    }
+    return failed ? error_set(err, TD_INVALID, "%zu of %zu files were not written", failed, count)
+                  : TD_OK;
+}
+
+static int run_and_print(struct redaction *r, const char *const *paths, size_t count)
 {
     struct td_error err = {0};
     buf_init(&r->out, OUTPUT_BYTES_MAX);
     r->object = json_new_object();
     enum td_status status = vault_key_read(r->key_env, r->key_file, &r->key, &err);
+    bool files = r->folder || r->in_place;
     if (status == TD_OK)
-        status = run(r, &err);
-    bool printed = status != TD_OK;
+        status = files ? run_files(r, paths, count, &err) : run(r, &err);
+    bool printed = status != TD_OK || files;
     if (status == TD_OK && !r->restoring)
         json_put(r->object, "left", json_new_int((int64_t)r->left));
-    if (status == TD_OK) {
+    if (status == TD_OK && !files) {
         printed = print_text(buf_view(&r->out), r->json, r->object);
         r->object = NULL;
     }
@@ -468,7 +539,9 @@ static int run_and_print(struct redaction *r)
 
 static int cmd_redact(int argc, char **argv)
 {
+    static const char *paths[FILES_MAX];
     const char *class_name = "sensitive";
+    size_t count = 0;
     struct redaction r = {.lowest = TD_CLASS_SENSITIVE};
     const struct option options[] = {
         {"prompt", 'p', OPTION_TEXT, &r.text, "TEXT",
@@ -495,25 +568,31 @@ static int cmd_redact(int argc, char **argv)
          HELP_TEXT(
              "lowest class to replace: public, sensitive (default), contractual or restricted"),
          0, 0},
+        {"output", 'o', OPTION_TEXT, &r.folder, "FOLDER",
+         HELP_TEXT("write each FILE there, under its name; one that is there already stays"), 0, 0},
+        {"in-place", 'i', OPTION_FLAG, &r.in_place, NULL, HELP_TEXT("write each FILE over itself"),
+         0, 0},
         OPTION_ROW_CONFIG(r.config_path),
         OPTION_ROW_JSON(r.json),
     };
     const struct option_spec spec = {
         .verb = "redact",
-        .arguments = "[FILE]",
+        .arguments = "[FILE]...",
         .summary =
             HELP_TEXT("Replaces private data in a text by placeholders like <EMAIL_ADDRESS_1>. The "
                       "same value always gets the same placeholder.\n"
                       "With --vault FILE the values are kept in that file, and --restore --vault "
                       "FILE puts them back."),
         .example = HELP_TEXT("  tandem redact --vault v.json letter.txt > safe.txt\n"
-                             "  tandem redact --restore --vault v.json answer.txt"),
+                             "  tandem redact --restore --vault v.json answer.txt\n"
+                             "  tandem redact -o safe letters/*.txt"),
         OPTION_TABLE(options),
-        .positional_max = 1,
+        .positional_max = FILES_MAX,
     };
-    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &r.path, NULL);
-    int wrong = check_use(&r, class_name);
-    return wrong ? wrong : run_and_print(&r);
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, paths, &count);
+    r.path = paths[0];
+    int wrong = check_use(&r, class_name, count);
+    return wrong ? wrong : run_and_print(&r, paths, count);
 }
 
 const struct verb verb_redact = {
