@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a model takes in memory is known before it is loaded."""
+"""What a model takes in memory is known before it is loaded, and given back when it is short."""
 
 import contextlib
 import json
@@ -15,7 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
-from tandem import BINARY, NANO, Tandem, clean_environment, run, status_of
+from tandem import BINARY, NANO, Tandem, clean_environment, run, status_of, wait_until
+
+MEASURES = ("kv_pages", "memory_bytes")
 
 
 def peak_bytes(*arguments):
@@ -113,6 +115,38 @@ def test_the_estimate_of_a_server_is_within_a_tenth_of_what_it_takes():
             assert abs(own + estimate - taken) <= 0.1 * taken, (engine, own, estimate, taken)
             assert abs(estimate - (taken - own)) <= 0.15 * estimate, (engine, own, estimate, taken)
             assert running <= at_once, (engine, running)
+
+
+@case
+def test_short_memory_unloads_the_second_model_until_it_is_wanted_and_there_is_room():
+    with tempfile.TemporaryDirectory() as root:
+        meminfo = Path(root) / "proc/meminfo"
+        for folder in ("proc", "sys/class"):
+            (Path(root) / folder).mkdir(parents=True)
+
+        def free(kilobytes, level):
+            meminfo.write_text(f"MemTotal: 16000000 kB\nMemAvailable: {kilobytes} kB\n")
+            capable = "/tandem/v1/capabilities"
+            wait_until(lambda: tandem.get(capable).json["device"]["level"] == level, 30, level)
+
+        meminfo.write_text("MemTotal: 16000000 kB\nMemAvailable: 9000000 kB\n")
+        config = f"engine: {{slots: 4, cache_tokens: 4096}}\ndevice: {{root: {root}}}\n"
+        with Tandem(config) as tandem:
+            whole, estimate = (metric(tandem, f"tandem_engine_{n}") for n in MEASURES)
+            equal(tandem.chat("Say hello.", {"x-tandem-mode": "only-local"}).status, 200)
+            free(700000, "warm")
+            equal(metric(tandem, "tandem_engine_kv_pages"), whole)
+            free(300000, "hot")
+            wait_until(lambda: metric(tandem, "tandem_engine_kv_pages") == whole / 2, 10, "gone")
+            assert any("model_unloaded" in line for line in tandem.log), tandem.log
+            assert metric(tandem, "tandem_engine_memory_bytes") < estimate
+            # What only this device may answer is answered with what is left.
+            equal(tandem.chat("Say hello.", {"x-tandem-mode": "only-local"}).status, 200)
+            free(9000000, "usual")
+            tool = {"type": "function", "function": {"name": "now", "parameters": {}}}
+            asked = {"x-tandem-mode": "only-local"}
+            equal(tandem.chat("What time is it?", asked, tools=[tool]).status, 200)
+            equal(metric(tandem, "tandem_engine_kv_pages"), whole)
 
 
 main()
