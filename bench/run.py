@@ -12,7 +12,8 @@ device (hot phones: speed, heat, forecasts), cache (how often the answer to a si
 wrong one; fetches a model of 83 MB once), gateway (what it adds beside nginx), ladder (faults on
 every link, for minutes), agents (what a turn of a day's session costs), clients (what each client
 of the APIs can do; only when it is named, as it fetches 1.2 GB), evidence (replay of a ledger),
-ledger (a million exchanges: size, backup, pruning, beside a server that answers; named only).
+ledger (a million exchanges: size, backup, pruning, beside a server that answers; named only),
+console (first paint, and a page that shows 10,000 exchanges; named only, as it needs a browser).
 Name some to run only those. LLAMA_BIN and IK_BIN name the folders of the peers' programs, which
 then take turns with ours on the same files; without them figures recorded on a 2-core machine are
 printed and marked so.
@@ -55,12 +56,13 @@ SECTIONS = {
     "agents": module("bench_agent_day"),
     "clients": module("bench_clients"),
     "evidence": module("bench_evidence"),
+    "console": module("bench_console"),
     "ledger": module("bench_ledger"),
     "privacy": lambda: program("bench_privacy", "Privacy scan", NAMES),
     "pseudonyms": lambda: program("bench_pseudonyms", "Pseudonyms", NAMES),
     "egress": lambda: program("bench_egress", "Record of what leaves"),
 }
-NAMED_ONLY = ("clients", "ledger")
+NAMED_ONLY = ("clients", "console", "ledger")
 
 
 def main() -> None:

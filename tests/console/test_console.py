@@ -135,7 +135,7 @@ def test_a_german_conversation_fits_the_narrowest_phone() -> None:
                 for found in (new_chat, page.get_by_role("button", name="Senden")):
                     found.wait_for()
                     box = found.bounding_box()
-                    assert box and 0 <= box["x"] and box["x"] + box["width"] <= width, box
+                    assert box and box["x"] >= 0 and box["x"] + box["width"] <= width, box
                 fits(page)
 
 

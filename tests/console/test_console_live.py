@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -139,11 +140,11 @@ def test_a_server_that_comes_back_is_found_again() -> None:
 
 
 class Flood(threading.Thread):
-    """Exchanges one after the other, as fast as they go."""
+    """Exchanges one after the other, as fast as they go or with a pause after each."""
 
-    def __init__(self, tandem: Tandem, count: int) -> None:
+    def __init__(self, tandem: Tandem, count: int, pause_s: float = 0) -> None:
         super().__init__(daemon=True)
-        self.port, self.count = tandem.port, count
+        self.port, self.count, self.pause_s = tandem.port, count, pause_s
         self.start()
 
     def run(self) -> None:
@@ -152,6 +153,7 @@ class Flood(threading.Thread):
         for _ in range(self.count):
             connection.request("POST", "/v1/embeddings", body, {"Content-Type": "application/json"})
             connection.getresponse().read()
+            time.sleep(self.pause_s)
 
 
 NOTE_DELAYS = """() => { window.delays = [];
