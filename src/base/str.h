@@ -9,6 +9,8 @@
 #define STR(literal) ((struct td_str){(literal), sizeof(literal) - 1})
 #define STR_FMT "%.*s"
 #define STR_ARG(s) (int)((s).len > 0x7fffffff ? 0x7fffffff : (s).len), ((s).data ? (s).data : "")
+/* What a noun gets behind its number: "%u key%s". */
+#define PLURAL(count) ((count) == 1 ? "" : "s")
 
 static inline struct td_str str_from(const char *text)
 {

@@ -3,6 +3,8 @@
  * Low-Level Date Algorithms"). An answer has the form of the question's date. */
 #include "instant/dates.h"
 
+#include "base/str.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -334,7 +336,7 @@ static bool answer_between(struct words *words, struct buf *out)
     if (!words_ended(words) || (step == STEP_WEEK && days % 7 != 0))
         return false;
     long count = step == STEP_WEEK ? days / 7 : days;
-    buf_printf(out, "%ld %s%s", count, step == STEP_WEEK ? "week" : "day", count == 1 ? "" : "s");
+    buf_printf(out, "%ld %s%s", count, step == STEP_WEEK ? "week" : "day", PLURAL(count));
     return true;
 }
 

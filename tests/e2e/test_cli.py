@@ -493,7 +493,7 @@ def test_chat_answers_every_line_of_its_input():
 
 @case
 def test_the_stripped_program_grows_no_further():
-    """The goal of 3 MB is missed by 70 kB since two hybrid architectures and what the console asks
+    """The goal of 3 MB is missed by 105 kB since hybrid architectures and what the console asks
     for came (docs/figures.md); this holds what is reached. Without the console's files, which a
     build without Node leaves out; they have a limit of their own."""
     with tempfile.NamedTemporaryFile() as stripped:
@@ -507,7 +507,7 @@ def test_the_stripped_program_grows_no_further():
     assert found, "the program has no console_blob"
     console = int(found[1], 16)
     assert console <= 250_000, console
-    assert size - console <= 3_075_000, (size, console)
+    assert size - console <= 3_110_000, (size, console)
 
 
 # What each verb reads; "@" is the file in question.

@@ -399,11 +399,11 @@ def objects_beside_the_door():
     ]
     if objects and sorted(senders) != [
         "cli_remote.c.o",
+        "client_webhook.c.o",
         "door.c.o",
         "setup_credentials_fetch.c.o",
         "setup_process_watch_keeper.c.o",
         "telemetry_otlp.c.o",
-        "webhook.c.o",
     ]:
         yield f"client_start is called in {', '.join(senders)}"
 

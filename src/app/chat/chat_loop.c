@@ -75,7 +75,7 @@ static void show_prompt(const struct talks *talks, char out[static PROMPT_BYTES]
     const char *is_private = chat->conversation.is_private ? "private" : "";
     if (chat->attached_count)
         snprintf(out, PROMPT_BYTES, "%s[%u file%s]> ", is_private, chat->attached_count,
-                 chat->attached_count == 1 ? "" : "s");
+                 PLURAL(chat->attached_count));
     else
         snprintf(out, PROMPT_BYTES, "%s> ", is_private);
     if (talks->on_terminal)

@@ -271,7 +271,7 @@ void chat_show_cost(const struct chat *chat)
     const struct chat_totals *totals = &chat->totals;
     struct buf text;
     buf_init(&text, SAID_BYTES_MAX);
-    buf_printf(&text, "%u answer%s", totals->answers, totals->answers == 1 ? "" : "s");
+    buf_printf(&text, "%u answer%s", totals->answers, PLURAL(totals->answers));
     if (totals->stopped)
         buf_printf(&text, " and %u stopped", totals->stopped);
     buf_append_str(&text, STR(" since the start: "));

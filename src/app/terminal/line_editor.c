@@ -272,7 +272,7 @@ static const char *set_aside(struct line_editor *editor, struct td_str text, siz
     if (!paste->text)
         return NULL;
     snprintf(paste->name, sizeof paste->name, "[pasted text %u: %zu line%s]",
-             ++editor->paste_number, lines, lines == 1 ? "" : "s");
+             ++editor->paste_number, lines, PLURAL(lines));
     editor->paste_count++;
     return paste->name;
 }

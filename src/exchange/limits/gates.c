@@ -7,6 +7,7 @@
 #include "exchange/limits/gates.h"
 
 #include "base/assertion.h"
+#include "base/str.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -164,7 +165,7 @@ static void say_low(const struct gate_verdict *verdict, const struct gate_view *
     else
         snprintf(out, REASON_TEXT_BYTES, "confidence %.2f%s after %u token%s is below %.2f",
                  verdict->confidence, view->confidence->calls ? " of the call" : "",
-                 verdict->token_count, verdict->token_count == 1 ? "" : "s", verdict->threshold);
+                 verdict->token_count, PLURAL(verdict->token_count), verdict->threshold);
 }
 
 static bool is_g2_token(const struct gate_view *view)

@@ -8,6 +8,7 @@
  * and stands in the record. Nothing of it is shown before it is known to be an answer. A tier whose
  * jobs cannot be read is told so once, then left for the next rung; the last rungs are tiers that
  * may see the documents, which answer alone. When the time gets short, a round is the last. */
+#include "base/str.h"
 #include "exchange/machine/climb.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/parts/part_budget.h"
@@ -85,7 +86,7 @@ static void planned(struct exchange *ex, void *state)
         plan_add_reason(plan, REASON_DOCUMENT, ex->facts[rungs[0]].name,
                         "asked what the device shall read for it: %zu document%s of %llu "
                         "characters stay%s",
-                        own->facts.document_count, own->facts.document_count == 1 ? "" : "s",
+                        own->facts.document_count, PLURAL(own->facts.document_count),
                         (unsigned long long)own->facts.characters,
                         own->facts.document_count == 1 ? "s" : "");
 }

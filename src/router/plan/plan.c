@@ -79,10 +79,9 @@ static bool forbidden_by_class(const struct question *q, size_t tier, char why[R
     const struct tier_facts *facts = &q->facts[tier];
     enum td_data_class data_class = policy_class_for(q->route, q->signals, facts);
     return !reach_allowed(facts, data_class) &&
-           removed(why, "%s data may not reach %s, which is at the %s place%s%s%s",
-                   names_class(data_class), facts->name, names_place(facts->place),
-                   facts->region ? ", region " : "", facts->region ? facts->region : "",
-                   facts->ruled ? " (privacy.classes)" : "");
+           removed(why, "%s data may not reach %s (%s%s%s%s)", names_class(data_class), facts->name,
+                   names_place(facts->place), facts->region ? ", region " : "",
+                   facts->region ? facts->region : "", facts->ruled ? "; privacy.classes" : "");
 }
 
 /* Clients set max_tokens generously: it is a ceiling, no demand. So a quarter of the context is
@@ -380,7 +379,7 @@ static bool beyond_cap(const struct question *q, size_t tier, char why[REASON_TE
 {
     return q->signals->capped_at && q->facts[tier].place != TD_PLACE_DEVICE &&
            removed(why, "the caller has had its %u escalation%s an hour", q->signals->capped_at,
-                   q->signals->capped_at == 1 ? "" : "s");
+                   PLURAL(q->signals->capped_at));
 }
 
 /* A client that wants its answer at once is not helped by one of tomorrow. */

@@ -19,7 +19,7 @@ export const sentences: [string, string][] = [
   ['route {} is cloud-only and {} is on the device', 'die Route {0} geht nur in die Cloud, und {1} ist auf dem Gerät'],
   ['mode only-local allows no tier off the device', 'der Modus erlaubt nur dieses Gerät'],
   ['mode only-cloud allows no tier on the device', 'der Modus erlaubt nur die Cloud'],
-  ['{} data may not reach {}, which is at the {} place{}', 'Daten der Klasse „{=0}“ dürfen nicht zu {1} ({=2}{3})'],
+  ['{} data may not reach {} ({})', 'Daten der Klasse „{=0}“ dürfen nicht zu {1} ({=2})'],
   ["prompt of {} tokens exceeds {}'s limit of {}", 'die Frage hat {0} Token, {1} nimmt höchstens {2}'],
   ["prompt of {} tokens and an answer of up to {} exceed {}'s limit of {}", 'die Frage hat {0} Token, dazu bis zu {1} der Antwort: {2} nimmt höchstens {3}'],
   ['the request brings tools and {} cannot call any', 'die Anfrage bringt Werkzeuge mit, und {0} kann keine aufrufen'],

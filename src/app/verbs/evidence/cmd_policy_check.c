@@ -8,6 +8,7 @@
 #include "app/evidence/policy_report.h"
 #include "app/setup/privacy/privacy_setup.h"
 #include "base/json.h"
+#include "base/str.h"
 
 #include <stdio.h>
 
@@ -61,8 +62,10 @@ static int policy_check(int argc, char **argv)
     } else {
         for (size_t i = 0; i < json_count(warnings); i++)
             printf("warning: %s\n", json_cstr(json_at(warnings, i)));
-        printf("%s: %zu tiers, %zu routes, %zu rules; policy %s is sound\n", opened.config->label,
-               opened.config->tier_count, opened.config->route_count, opened.config->rule_count,
+        const struct config *checked = opened.config;
+        printf("%s: %zu tier%s, %zu route%s, %zu rule%s; policy %s is sound\n", checked->label,
+               checked->tier_count, PLURAL(checked->tier_count), checked->route_count,
+               PLURAL(checked->route_count), checked->rule_count, PLURAL(checked->rule_count),
                opened.parts->policy.version);
         json_free(report);
     }

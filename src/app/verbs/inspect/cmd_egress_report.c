@@ -8,6 +8,7 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/verbs/inspect/egress_record.h"
+#include "base/str.h"
 
 #include <stdio.h>
 
@@ -19,8 +20,8 @@ static const char *const titles[EGRESS_PROPERTIES] = {
 
 static void print_report(const struct egress_report *report)
 {
-    printf("%llu transfers, %llu bytes\n", (unsigned long long)report->transfers,
-           (unsigned long long)report->bytes);
+    printf("%llu transfer%s, %llu bytes\n", (unsigned long long)report->transfers,
+           PLURAL(report->transfers), (unsigned long long)report->bytes);
     for (int i = 0; i < EGRESS_PROPERTIES; i++) {
         const struct egress_groups *groups = &report->of[i];
         if (groups->count)

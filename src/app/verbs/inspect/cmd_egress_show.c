@@ -106,8 +106,12 @@ static int egress_show(int argc, char **argv)
     if (status == TD_OK) {
         printf("%s", show.json ? "{\"transfers\":[" : "");
         status = egress_each_line(path, show_line, &show, &err);
-        printf(show.json ? "],\"count\":%llu,\"bytes\":%llu}\n" : "%llu transfers, %llu bytes\n",
-               (unsigned long long)show.count, (unsigned long long)show.bytes);
+        if (show.json)
+            printf("],\"count\":%llu,\"bytes\":%llu}\n", (unsigned long long)show.count,
+                   (unsigned long long)show.bytes);
+        else
+            printf("%llu transfer%s, %llu bytes\n", (unsigned long long)show.count,
+                   PLURAL(show.count), (unsigned long long)show.bytes);
     }
     config_free(config);
     return status == TD_OK ? 0 : command_fail("egress show", &err);

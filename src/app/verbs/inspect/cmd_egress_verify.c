@@ -26,8 +26,9 @@ static void print_verdict(const struct egress_verdict *verdict, const char *path
         printf("%s is not sound: %s\n", path, verdict->problem);
         return;
     }
-    printf("%s is sound: %llu transfers in one chain, %llu signed heads, key %s\n", path,
-           (unsigned long long)verdict->entry_count, (unsigned long long)verdict->head_count,
+    printf("%s is sound: %llu transfer%s in one chain, %llu signed head%s, key %s\n", path,
+           (unsigned long long)verdict->entry_count, PLURAL(verdict->entry_count),
+           (unsigned long long)verdict->head_count, PLURAL(verdict->head_count),
            verdict->key[0] ? verdict->key : "(none)");
     if (verdict->unsigned_rows)
         printf("the last row is announced and not signed yet: it is of this moment, or the machine "

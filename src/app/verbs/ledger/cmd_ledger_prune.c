@@ -130,11 +130,11 @@ static int cmd_prune(int argc, char **argv)
         json_put(json, "bytes", json_new_int((int64_t)pruned.bytes));
         return command_print_json(json) ? interrupted : 1;
     }
-    printf(o.dry_run ? "%llu exchanges would go\n" : "%llu exchanges removed",
-           (unsigned long long)pruned.exchanges);
+    printf("%llu exchange%s %s", (unsigned long long)pruned.exchanges, PLURAL(pruned.exchanges),
+           o.dry_run ? "would go" : "removed");
     if (!o.dry_run && pruned.bytes)
         printf("; the file uses %.1f MB", (double)pruned.bytes / 1e6);
-    printf(o.dry_run ? "" : "\n");
+    putchar('\n');
     return interrupted;
 }
 

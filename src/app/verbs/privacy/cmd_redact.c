@@ -521,8 +521,8 @@ static int run_and_print(struct redaction *r, const char *const *paths, size_t c
     }
     if (status == TD_OK && r->unknown > 0 && !r->json)
         fprintf(stderr,
-                "tandem redact: %lld placeholders are not in the vault and were left as they are\n",
-                (long long)r->unknown);
+                "tandem redact: not in the vault, and left as they are: %lld placeholder%s\n",
+                (long long)r->unknown, PLURAL(r->unknown));
     if (status == TD_OK && r->left > 0)
         fprintf(stderr,
                 "tandem redact: %zu finding%s left as %s: %s, below --class %s. --class public "

@@ -238,9 +238,9 @@ static int compare(const FTSENT **a, const FTSENT **b)
 static bool print_end(struct summary *summary)
 {
     if (!summary->rows)
-        return printf("%zu files: %zu with private data, %zu not text, %zu not read\n",
-                      summary->files, summary->private_files, summary->not_text,
-                      summary->unread) > 0 &&
+        return printf("%zu file%s: %zu with private data, %zu not text, %zu not read\n",
+                      summary->files, PLURAL(summary->files), summary->private_files,
+                      summary->not_text, summary->unread) > 0 &&
                fflush(stdout) == 0;
     struct json *object = json_new_object();
     json_put(object, "files", summary->rows);

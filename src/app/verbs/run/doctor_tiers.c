@@ -191,8 +191,8 @@ void doctor_check_routes(struct doctor *doctor)
 {
     const struct config *config = doctor->config;
     doctor_add(doctor, "configuration", HEALTH_OK, NULL, "%s: %zu tier%s, %zu route%s",
-               config->label, config->tier_count, config->tier_count == 1 ? "" : "s",
-               config->route_count, config->route_count == 1 ? "" : "s");
+               config->label, config->tier_count, PLURAL(config->tier_count), config->route_count,
+               PLURAL(config->route_count));
     for (size_t i = 0; i < config->route_count; i++) {
         const struct config_route *route = &config->routes[i];
         char name[64];
