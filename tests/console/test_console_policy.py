@@ -62,6 +62,7 @@ def test_a_change_is_checked_compared_and_put_into_force() -> None:
         findings(page).get_by_text("Sound.").wait_for()
         review.click()
         dialog = page.get_by_role("dialog", name="See the change")
+        dialog.locator(".diff .in code").first.wait_for()
         equal(dialog.locator(".diff .in code").all_inner_texts(), [BUDGET.strip()])
         equal(dialog.locator(".diff .out").count(), 0)
         equal(text_of(tandem), before, "nothing is written before it was seen")

@@ -316,7 +316,9 @@ def test_an_accepted_answer_has_its_cost():
 
 @case
 def test_a_ledger_of_an_older_version_is_taken_over():
-    schema = Path(__file__).resolve().parent.parent.parent / "src" / "ledger" / "schema"
+    schema = (
+        Path(__file__).resolve().parent.parent.parent / "src" / "ledger" / "database" / "schema"
+    )
     with Tandem(edge_first(f"http://127.0.0.1:{unused_port()}/v1"), env=KEY) as tandem:
         path = tandem.state / "old.db"
         database = sqlite3.connect(path)

@@ -5,7 +5,7 @@ import sqlite3
 import zlib
 from pathlib import Path
 
-WORDS = Path(__file__).parents[2] / "src" / "ledger" / "schema" / "record_words.txt"
+WORDS = Path(__file__).parents[2] / "src" / "ledger" / "database" / "schema" / "record_words.txt"
 
 
 def unpacked(packed: bytes) -> tuple[str | None, str | None]:
