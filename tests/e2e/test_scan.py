@@ -262,6 +262,49 @@ def test_wrong_use_and_broken_vaults_say_what_to_do():
         equal((code, out), (1, b""), err)
 
 
+def pdf(*lines: str) -> bytes:
+    """One page with these lines."""
+    shown = "".join(f"({line}) Tj 0 -20 Td " for line in lines)
+    content = f"BT /F 12 Tf 50 700 Td {shown}ET".encode()
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R"
+        b" /Resources << /Font << /F 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    out, places = b"%PDF-1.4\n", []
+    for number, value in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, value)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    trailer = b"trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % len(out)
+    return out + b"xref\n0 6\n0000000000 65535 f \n" + table + trailer
+
+
+@case
+def test_the_text_of_a_pdf_is_looked_at_where_a_program_can_read_it():
+    with tempfile.TemporaryDirectory() as folder:
+        top = Path(folder)
+        (top / "-a.pdf").write_bytes(pdf("Dear Sir,", "my card is 4111 1111 1111 1111"))
+        (top / "clean.pdf").write_bytes(pdf("Hello there"))
+        (top / "empty.pdf").write_bytes(pdf())
+        code, out, err = run("scan", folder)
+        shown = flat(out.decode())
+        assert f"restricted {folder}/-a.pdf: CREDIT_CARD 1" in shown, (shown, err)
+        assert f"not text {folder}/empty.pdf: its pages are pictures" in shown, shown
+        assert "3 files: 1 with private data, 1 not text, 0 not read" in shown, shown
+        equal(code, 3)
+        code, out, _ = run("scan", str(top / "-a.pdf"))
+        assert code == 3 and b"CREDIT_CARD 1" in out, out
+        (top / "-a.pdf").write_bytes(b"%PDF-1.4\n" + os.urandom(5000))
+        code, out, _ = run("scan", folder)
+        assert code == 1 and b"1 not read" in out and b"pdftotext ended with" in out, out
+        code, out, _ = run("scan", str(top / "clean.pdf"), env={"PATH": folder})
+        assert code == 0 and "poppler-utils would read it" in flat(out.decode()), out
+
+
 @case
 def test_folders_and_files_are_summed_up_by_file():
     with tempfile.TemporaryDirectory() as folder:

@@ -349,7 +349,7 @@ STARTERS = {
     "execvp": {},
     "execl": {},
     "posix_spawnp": {
-        "src/app/setup/credentials/command_token.c": "a tier's token_command, with chosen variables"
+        "src/app/setup/files/run_program.c": "token_command, pdftotext; with chosen variables"
     },
     "popen": {},
 }

@@ -146,10 +146,11 @@ static int scan_one(const char *file, const struct findings_options *how, bool j
     return code;
 }
 
-static bool is_folder(const char *path)
+/* What has no places in a text that people could find again. */
+static bool is_summed_up(const char *path)
 {
     struct stat info;
-    return path && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    return path && ((stat(path, &info) == 0 && S_ISDIR(info.st_mode)) || scan_files_is_pdf(path));
 }
 
 static int cmd_scan(int argc, char **argv)
@@ -204,7 +205,7 @@ static int cmd_scan(int argc, char **argv)
         code = scan_lines(&how);
     else if (text)
         code = scan_whole(str_from(text), &how, json);
-    else if (positional_count > 1 || is_folder(positional[0]))
+    else if (positional_count > 1 || is_summed_up(positional[0]))
         code = scan_files(positional, positional_count, &how, json);
     else
         code = scan_one(positional[0], &how, json);

@@ -1,12 +1,14 @@
 /* A file is one row: its class and how many findings of which type. A file that is no text is
  * counted and passed over; what cannot be read is an error of the whole, so that a clean result
- * means that all was looked at. */
+ * means that all was looked at. The text of a PDF is what `pdftotext` prints, where that is there:
+ * a hostile file meets another process, with limits and without our keys. */
 #include "app/verbs/privacy/scan_files.h"
 
 #include "app/cli/command.h"
 #include "app/cli/csv.h"
 #include "app/cli/help.h"
 #include "app/cli/text_decode.h"
+#include "app/setup/files/run_program.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -22,6 +24,9 @@
 #define DEPTH_MAX 64
 #define COLUMNS_MAX 256u /* of a CSV file, that have names */
 #define COLUMN_BYTES 64
+#define PDF_BEGIN "%PDF-"
+#define PDF_MS 30000
+#define PDF_MEMORY_BYTES ((size_t)1 << 30)
 
 struct summary {
     const struct findings_options *how;
@@ -185,22 +190,61 @@ static enum td_status look_at_all(const struct summary *summary, const char *pat
     return status;
 }
 
+bool scan_files_is_pdf(const char *path)
+{
+    char begin[sizeof PDF_BEGIN] = "";
+    FILE *file = fopen(path, "re");
+    bool read = file && fread(begin, 1, sizeof begin - 1, file) == sizeof begin - 1;
+    if (file)
+        fclose(file);
+    return read && strcmp(begin, PDF_BEGIN) == 0;
+}
+
+/* The pages' text in place of the file's bytes. TD_NOT_FOUND: no program can read it here. */
+static enum td_status read_pdf(const char *path, struct buf *bytes, struct td_error *err)
+{
+    static const struct program_limits limits = {PDF_MS, PDF_MEMORY_BYTES};
+    char *file = realpath(path, NULL); /* begins with "/", so no name is an option */
+    const char *const words[] = {"pdftotext", "-enc", "UTF-8", "-q", file, "-", NULL};
+    if (!file)
+        return error_set(err, TD_IO, "%s", strerror(errno));
+    buf_clear(bytes);
+    enum td_status status = program_run(words, &limits, bytes, err);
+    free(file);
+    return status;
+}
+
+/* TD_UNSUPPORTED: the file is no text; err may say what would read it. */
+static enum td_status read_text(const char *path, struct buf *text, struct td_error *err)
+{
+    struct buf bytes;
+    buf_init(&bytes, FILE_BYTES_MAX);
+    enum td_status status = buf_read_file(&bytes, path, err);
+    bool pdf = status == TD_OK && str_starts_with(buf_view(&bytes), STR(PDF_BEGIN));
+    if (pdf && (status = read_pdf(path, &bytes, err)) == TD_NOT_FOUND) {
+        *err = (struct td_error){0};
+        status = error_set(err, TD_UNSUPPORTED, "pdftotext of poppler-utils would read it");
+    }
+    if (status == TD_OK && !text_decode(buf_view(&bytes), text))
+        status = TD_UNSUPPORTED;
+    if (pdf && status == TD_OK && str_trim(buf_view(text)).len == 0)
+        status = error_set(err, TD_UNSUPPORTED, "its pages are pictures");
+    buf_deinit(&bytes);
+    return status == TD_OK && text->failed ? error_set(err, TD_NO_MEMORY, "no memory for the text")
+                                           : status;
+}
+
 static void scan_file(struct summary *summary, const char *path)
 {
     struct td_error err = {0};
     struct found found = {.types = json_new_object(), .highest = TD_CLASS_PUBLIC};
-    struct buf bytes, text;
-    buf_init(&bytes, FILE_BYTES_MAX);
+    struct buf text;
     buf_init(&text, 2 * FILE_BYTES_MAX); /* a byte of Latin-1 is two of UTF-8 */
-    enum td_status status = buf_read_file(&bytes, path, &err);
-    bool is_text = status == TD_OK && text_decode(buf_view(&bytes), &text);
-    buf_deinit(&bytes);
-    if (status == TD_OK && text.failed)
-        status = error_set(&err, TD_NO_MEMORY, "no memory for the text");
+    enum td_status status = read_text(path, &text, &err);
     summary->files++;
-    if (status == TD_OK && !is_text) {
+    if (status == TD_UNSUPPORTED) {
         summary->not_text++;
-        add_row(summary, path, "not text", NULL, NULL);
+        add_row(summary, path, "not text", *err.message ? err.message : NULL, NULL);
     } else if (status != TD_OK ||
                look_at_all(summary, path, buf_view(&text), &found, &err) != TD_OK) {
         summary->unread++;

@@ -7,6 +7,7 @@
 #define SCAN_PATHS_MAX 256
 #define SCAN_CODE_PRIVATE 3 /* exit code: something is above public */
 
+bool scan_files_is_pdf(const char *path);
 /* paths: files and folders, [count]; folders with all below them. Symbolic links are not followed.
  * Returns the exit code: 0 nothing private, 3 something is, 1 something could not be read. */
 int scan_files(const char *const *paths, size_t count, const struct findings_options *how,
