@@ -174,7 +174,7 @@ def test_feedback_is_stored_reported_and_tuned_on():
             404,
         )
         equal(
-            tandem.request("POST", "/tandem/v1/feedback", {"id": ids[0][:10], "ok": True}).status,
+            tandem.request("POST", "/tandem/v1/feedback", {"id": ids[0][:-1], "ok": True}).status,
             404,
         )
         equal(tandem.request("POST", "/tandem/v1/feedback", {"id": ids[0]}).status, 400)

@@ -71,7 +71,7 @@ TD_MUST_CHECK enum td_status auth_load(struct auth *auth, struct key_store *stor
 typedef void auth_reread_fn(void *ctx);
 /* Is called before a key is refused that nobody knows, so that one that was just made is taken;
  * once in AUTH_REREAD_MS, however many wrong keys are tried. NULL = none. */
-#define AUTH_REREAD_MS 20
+#define AUTH_REREAD_MS 5
 void auth_on_unknown(struct auth *auth, auth_reread_fn *reread, void *ctx);
 
 /* Nobody needs a key. True for NULL, too. */
