@@ -8,8 +8,8 @@ build="gcc libc6-dev make meson ninja-build pkg-config python3 libevent-dev libc
 libedit-dev libhiredis-dev libjansson-dev libnghttp2-dev libpcre2-dev libpq-dev libseccomp-dev \
 libsodium-dev libssl-dev libsqlite3-dev libyaml-dev libzstd-dev zlib1g-dev"
 test="busybox-static ca-certificates chromium clang clang-format llvm libclang-rt-14-dev git \
-nodejs npm poppler-utils python3-venv curl nghttp2-client openssl postgresql prometheus python3-jsonschema \
-python3-yaml redis-server tmux"
+nodejs npm poppler-utils python3-venv curl nghttp2-client openssl postgresql prometheus \
+python3-jsonschema python3-yaml redis-server tmux"
 package="debhelper dpkg-dev lintian"
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
 

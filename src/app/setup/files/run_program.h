@@ -11,8 +11,9 @@ struct program_limits {
 };
 
 /* words: the program, looked for in PATH, and its arguments; the last is NULL. What it prints is
- * appended to *out, whose bytes_max is its limit. TD_NOT_FOUND: there is no such program. TD_TIMEOUT:
- * it ran for too long or printed too much, and was killed. TD_INVALID: it did not end with 0. */
+ * appended to *out, whose bytes_max is its limit. TD_NOT_FOUND: there is no such program.
+ * TD_TIMEOUT: it ran for too long or printed too much, and was killed. TD_INVALID: it did not end
+ * with 0. */
 TD_MUST_CHECK enum td_status program_run(const char *const *words,
                                          const struct program_limits *limits, struct buf *out,
                                          struct td_error *err);
