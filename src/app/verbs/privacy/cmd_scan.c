@@ -150,7 +150,9 @@ static int scan_one(const char *file, const struct findings_options *how, bool j
 static bool is_summed_up(const char *path)
 {
     struct stat info;
-    return path && ((stat(path, &info) == 0 && S_ISDIR(info.st_mode)) || scan_files_is_pdf(path));
+    if (!path || stat(path, &info) != 0)
+        return false;
+    return S_ISDIR(info.st_mode) || (S_ISREG(info.st_mode) && scan_files_is_pdf(path));
 }
 
 static int cmd_scan(int argc, char **argv)

@@ -7,6 +7,7 @@
 #define SCAN_PATHS_MAX 256
 #define SCAN_CODE_PRIVATE 3 /* exit code: something is above public */
 
+/* path: a regular file; of a pipe it would wait for a writer. */
 bool scan_files_is_pdf(const char *path);
 /* paths: files and folders, [count]; folders with all below them. Symbolic links are not followed.
  * Returns the exit code: 0 nothing private, 3 something is, 1 something could not be read. */
