@@ -95,7 +95,7 @@ def test_what_must_stay_waits():
         beside.join()
         for answer in asked + private:
             equal(answer.tandem["tier"], "local", codes(answer))
-        assert b"4111" not in bytes(cloud.received)
+        assert b"4111 1111" not in bytes(cloud.received)
     cloud.close()
 
 

@@ -235,7 +235,7 @@ def test_a_class_is_bound_to_its_conversation_and_not_to_the_next_one_that_opens
             declared = {**only_cloud, "x-tandem-data-class": "restricted"}
             equal(tandem.chat(poem, declared).status, 403)
             equal(tandem.chat(poem, only_cloud).status, 403, "and now his is restricted")
-    assert b"4111" not in cloud.received
+    assert b"4111 1111" not in cloud.received
 
 
 @case
