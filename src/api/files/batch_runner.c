@@ -482,7 +482,6 @@ static void look(void *ctx)
     struct batch_runner *runner = ctx;
     if (runner->stopping)
         return;
-    loop_timer_start(runner->api->loop, runner->tick, TICK_MS); /* a line may make it sooner */
     sweep(runner);
     batch_store_due(runner->options.store, JOBS_MAX, add_job, runner);
     for (struct job *job = runner->jobs, *next; job; job = next) {
@@ -490,7 +489,10 @@ static void look(void *ctx)
         if (job->ended || !tend(job))
             job_free(job);
     }
-    run_lines(runner);
+    /* Without a job only a sweep is due: who adds a batch wakes this. Other nodes do not. */
+    bool idle = !runner->jobs && !file_store_is_shared(runner->options.store);
+    loop_timer_start(runner->api->loop, runner->tick, idle ? SWEEP_MS : TICK_MS);
+    run_lines(runner); /* may make it sooner */
 }
 
 /* --- from outside --- */

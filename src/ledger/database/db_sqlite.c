@@ -282,6 +282,12 @@ static const struct db_driver driver = {
     .keep_log = keep_log,
 };
 
+void db_sqlite_take_memory_late(void)
+{
+    (void)sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
+    (void)sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0);
+}
+
 enum td_status db_sqlite_open(const char *path, enum db_sqlite_mode mode, struct db **out,
                               struct td_error *err)
 {

@@ -6,6 +6,8 @@
 
 enum db_sqlite_mode { DB_SQLITE_READ, DB_SQLITE_WRITE };
 
+/* See database_take_memory_late. */
+void db_sqlite_take_memory_late(void);
 /* Opens a file that is there. It waits 5 s for others that write. **returns new** (db_close). */
 TD_MUST_CHECK enum td_status db_sqlite_open(const char *path, enum db_sqlite_mode mode,
                                             struct db **out, struct td_error *err);

@@ -163,7 +163,7 @@ void batch_store_due(struct file_store *store, uint32_t limit,
         "SELECT " BATCH_COLUMNS " FROM batch WHERE seq IN (" OLDEST ") AND holder = " THIS_NODE
         " AND held_until_s >= " NOW " ORDER BY seq LIMIT ?1";
     pthread_mutex_lock(&store->lock);
-    bool shared = store_is_shared(store);
+    bool shared = file_store_is_shared(store);
     if (shared)
         hold_locked(store, limit);
     each_locked(small_database_prepare(store->db, shared ? shared_sql : sql, "i", (int64_t)limit),
@@ -175,7 +175,7 @@ bool batch_store_holds(struct file_store *store, const char *id)
 {
     pthread_mutex_lock(&store->lock);
     bool holds =
-        !store_is_shared(store) ||
+        !file_store_is_shared(store) ||
         small_database_number(small_database_prepare(
                                   store->db,
                                   "SELECT count(*) FROM batch WHERE id = ?1 AND holder = " THIS_NODE

@@ -95,7 +95,7 @@ enum td_status store_new_id(const char *prefix, size_t random_bytes,
 
 /* --- opening --- */
 
-bool store_is_shared(const struct file_store *store)
+bool file_store_is_shared(const struct file_store *store)
 {
     return store->parts != NULL;
 }
@@ -154,7 +154,7 @@ static enum td_status tidy(struct file_store *store, struct td_error *err)
     if (!folder)
         return error_set(err, TD_IO, "%s: %s", store->folder, strerror(errno));
     unlink_strays_locked(store, folder, true);
-    if (store_is_shared(store)) { /* perhaps it is away; file_store_sweep counts again */
+    if (file_store_is_shared(store)) { /* perhaps it is away; file_store_sweep counts again */
         closedir(folder);
         return TD_OK;
     }
@@ -345,7 +345,7 @@ enum td_status store_place(struct file_draft *draft, const char *id, struct td_e
     enum td_status status = path_join(path, sizeof path, draft->store->folder, id, err);
     if (status != TD_OK)
         return status;
-    if (store_is_shared(draft->store)) {
+    if (file_store_is_shared(draft->store)) {
         status = file_parts_send(draft->store, id, draft->fd, err);
         if (status != TD_OK)
             return status;
@@ -448,7 +448,7 @@ bool file_store_find(struct file_store *store, const char *owner, struct td_str 
 bool file_store_is_near(struct file_store *store, const char *id)
 {
     char path[PATH_MAX];
-    return !store_is_shared(store) ||
+    return !file_store_is_shared(store) ||
            (path_join(path, sizeof path, store->folder, id, NULL) == TD_OK &&
             access(path, R_OK) == 0);
 }
@@ -516,7 +516,7 @@ enum td_status store_remove_locked(struct file_store *store, const struct stored
     enum td_status status = small_database_run(
         store->db, store->path,
         small_database_prepare(store->db, "DELETE FROM file WHERE id = ?1", "t", file->id), err);
-    if (status == TD_OK && store_is_shared(store))
+    if (status == TD_OK && file_store_is_shared(store))
         status = small_database_run(store->db, store->path,
                                     small_database_prepare(store->db,
                                                            "DELETE FROM file_part WHERE file = ?1",
@@ -584,7 +584,7 @@ void file_store_sweep(struct file_store *store)
     struct stored_file file;
     pthread_mutex_lock(&store->lock);
     int64_t now = store_now_s();
-    if (store_is_shared(store))
+    if (file_store_is_shared(store))
         sweep_shared_locked(store);
     while (store_first_locked(
                small_database_prepare(

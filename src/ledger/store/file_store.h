@@ -85,6 +85,8 @@ bool file_store_list(struct file_store *store, const char *owner, const struct s
 /* TD_NOT_FOUND. TD_BUSY: a batch still reads it. */
 TD_MUST_CHECK enum td_status file_store_remove(struct file_store *store, const char *owner,
                                                struct td_str id, struct td_error *err);
+/* Whether nodes share it. */
+bool file_store_is_shared(const struct file_store *store);
 /* Removes what has been kept long enough. */
 void file_store_sweep(struct file_store *store);
 /* Whether a line of a batch's input asks for the user. */

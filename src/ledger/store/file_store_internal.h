@@ -23,9 +23,6 @@ struct file_store {
     uint8_t key[KEYED_KEY_BYTES];
 };
 
-/* Whether nodes share it. */
-bool store_is_shared(const struct file_store *store);
-
 TD_MUST_CHECK enum td_status store_exec_locked(struct file_store *store, const char *sql,
                                                struct td_error *err);
 /* Whether a commit waits for the disk, as it does at first. */

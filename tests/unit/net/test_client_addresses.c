@@ -3,6 +3,7 @@
  * before those of the C library, for libcurl and libevent too. */
 #include "client_fixture.h"
 
+#include "base/clock.h"
 #include "net/client/client_watch.h"
 #include "net/client/loop_event.h"
 
@@ -11,6 +12,8 @@
 #include <sys/epoll.h>
 
 #define FILL_MAX 4
+#define STOOD_STILL_MS 900 /* the kernel sends a second SYN after a second */
+#define TRIES 20
 
 typedef int getaddrinfo_fn(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 typedef int epoll_ctl_fn(int, int, int, struct epoll_event *);
@@ -151,13 +154,10 @@ static void cancel_now(void *ctx)
     call_cancel(ctx);
 }
 
-/* In other threads the number of a closed socket may be one of theirs at once. */
-static void test_a_watch_goes_before_its_socket(void)
+/* One call that its limit ends and one that is cancelled while it connects. */
+static void end_two_early(void)
 {
-    struct silent silent;
-    CHECK(silent_open(&silent, "127.0.0.2"));
     const char *const list[] = {"127.0.0.2", NULL};
-    late_count = 0;
     struct call late = {0}, cancelled = {0};
     struct client_request request = request_to(&late, list);
     request.connect_timeout_ms = 100;
@@ -171,9 +171,26 @@ static void test_a_watch_goes_before_its_socket(void)
     loop_until_all_ended();
     loop_timer_free(loop, timer);
     loop_end();
-    CHECK(cancelled.done_count == 0 && late_count == 0);
-    silent_close(&silent);
+    CHECK(cancelled.done_count == 0);
     buf_deinit(&late.body), buf_deinit(&cancelled.body);
+}
+
+/* In other threads the number of a closed socket may be one of theirs at once. Where this machine
+ * stood still for so long that the kernel gave up the first connection, libcurl closes it before we
+ * can, so that does not count. */
+static void test_a_watch_goes_before_its_socket(void)
+{
+    struct silent silent;
+    CHECK(silent_open(&silent, "127.0.0.2"));
+    double took_ms = STOOD_STILL_MS;
+    for (int i = 0; i < TRIES && took_ms >= STOOD_STILL_MS; i++) {
+        late_count = 0;
+        double start_ms = clock_monotonic_ms(NULL);
+        end_two_early();
+        took_ms = clock_monotonic_ms(NULL) - start_ms;
+    }
+    CHECK(took_ms < STOOD_STILL_MS && late_count == 0);
+    silent_close(&silent);
 }
 
 static void on_event(evutil_socket_t fd, short what, void *ctx)

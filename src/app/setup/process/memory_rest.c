@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define FIRST_MS 8000 /* after the start: the ledger's first checkpoint is behind */
 #define LOOK_MS 3000
 #define REST_MS 30000 /* between two times */
 #define WATCH_MS 5000 /* while there is nothing to give back */
@@ -65,11 +66,20 @@ static int rest_object(struct dl_phdr_info *object, size_t size, void *ctx)
     return 0;
 }
 
-void memory_rest_now(struct memory_rest *rest)
+static void give_back(void)
 {
     (void)malloc_trim(0);
     (void)dl_iterate_phdr(rest_object, NULL);
-    rest->rested_cpu_ns = cpu_ns();
+}
+
+/* What the threads do first is part of the start too. No CPU time is noted, so the first look finds
+ * that the process has worked, and gives back what they used. */
+void memory_rest_begin(struct memory_rest *rest)
+{
+    give_back();
+    rest->looked_ns = clock_monotonic_ns(NULL);
+    rest->looked_cpu_ns = cpu_ns();
+    rest->next_ms = rest->looked_ns / 1000000 + FIRST_MS;
 }
 
 uint64_t memory_rest_look(struct memory_rest *rest)
@@ -80,8 +90,10 @@ uint64_t memory_rest_look(struct memory_rest *rest)
     uint64_t used_ns = cpu_ns();
     bool worked = used_ns - rest->rested_cpu_ns > WORKED_NS;
     bool quiet = (used_ns - rest->looked_cpu_ns) * QUIET_SHARE < now_ns - rest->looked_ns;
-    if (worked && quiet)
-        memory_rest_now(rest);
+    if (worked && quiet) {
+        give_back();
+        rest->rested_cpu_ns = cpu_ns();
+    }
     rest->looked_ns = now_ns;
     rest->looked_cpu_ns = used_ns;
     uint64_t wait_ms = !worked ? WATCH_MS : quiet ? REST_MS : LOOK_MS;

@@ -11,8 +11,8 @@ struct memory_rest {
     uint64_t next_ms;                  /* monotonic */
 };
 
-/* Gives it back now: at the end of the start. */
-void memory_rest_now(struct memory_rest *rest);
+/* Gives it back at the end of the start. */
+void memory_rest_begin(struct memory_rest *rest);
 /* The same when the process has worked and is quiet again. Returns when to look again, in ms. */
 uint64_t memory_rest_look(struct memory_rest *rest);
 

@@ -46,6 +46,7 @@
 #include "base/log.h"
 #include "base/memory_free.h"
 #include "base/str.h"
+#include "ledger/database/database.h"
 #include "ledger/store/deferred_store.h"
 #include "ledger/store/file_store.h"
 #include "ledger/store/key_store.h"
@@ -538,7 +539,7 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     if (status == TD_OK) {
         mallopt(M_MMAP_THRESHOLD, BLOCK_BYTES);
         tell_ready(serve, json);
-        memory_rest_now(&serve->rest);
+        memory_rest_begin(&serve->rest);
         wait_for_end(serve);
     } else {
         drain_all(serve, 0);
@@ -603,6 +604,7 @@ static int cmd_serve(int argc, char **argv)
      * its own, and the kernel gives those that are used. */
     mallopt(M_MMAP_THRESHOLD, TABLE_BYTES);
     mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+    database_take_memory_late();
     struct serve *serve = calloc(1, sizeof *serve);
     struct td_error err = {0};
     if (!serve) {
