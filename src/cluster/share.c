@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/periodic.h"
 #include "cluster/redis.h"
 #include "cluster/share_scripts.h"
 
@@ -74,11 +75,9 @@ struct link {
 struct share {
     struct shared_limits door;
     char *url, *password, *node;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    pthread_t thread;
-    bool closing, told; /* told: the log knows that it is away */
-    struct link link;   /* redis NULL = away */
+    struct periodic thread; /* its lock guards what follows */
+    bool told;              /* the log knows that it is away */
+    struct link link;       /* redis NULL = away */
     struct shared_limit *first;
     _Atomic uint32_t nodes, losses;
     atomic_bool away;
@@ -250,7 +249,7 @@ static enum shared_answer take(void *ctx, struct shared_limit *of, const struct 
     struct share *share = ctx;
     enum shared_answer answer = SHARED_TAKEN;
     double now_ms = clock_monotonic_ms(NULL);
-    pthread_mutex_lock(&share->lock);
+    pthread_mutex_lock(&share->thread.lock);
     bool is_away = atomic_load(&share->away);
     if (!is_away && !has_locked(of, limits, need)) {
         if (now_ms < of->full_ms) {
@@ -269,7 +268,7 @@ static enum shared_answer take(void *ctx, struct shared_limit *of, const struct 
         of->inside = need->inside; /* now: the thread gives back what is more */
         of->used_now = true;
     }
-    pthread_mutex_unlock(&share->lock);
+    pthread_mutex_unlock(&share->thread.lock);
     return answer;
 }
 
@@ -277,7 +276,7 @@ static void used(void *ctx, struct shared_limit *of, const struct shared_use *us
                  uint64_t now_ms)
 {
     struct share *share = ctx;
-    pthread_mutex_lock(&share->lock);
+    pthread_mutex_lock(&share->thread.lock);
     minute_add(&of->requests, use->requests, now_ms);
     minute_add(&of->tokens, use->tokens, now_ms);
     if (atomic_load(&share->away)) {
@@ -290,18 +289,18 @@ static void used(void *ctx, struct shared_limit *of, const struct shared_use *us
         of->left_tokens -= paid;
         of->more_tokens += use->tokens - paid;
     }
-    pthread_mutex_unlock(&share->lock);
+    pthread_mutex_unlock(&share->thread.lock);
 }
 
 static void give(void *ctx, struct shared_limit *of, const struct shared_use *use)
 {
     struct share *share = ctx;
-    pthread_mutex_lock(&share->lock);
+    pthread_mutex_lock(&share->thread.lock);
     if (!atomic_load(&share->away)) {
         of->left_requests += use->requests;
         of->left_tokens += use->tokens;
     }
-    pthread_mutex_unlock(&share->lock);
+    pthread_mutex_unlock(&share->thread.lock);
 }
 
 static void back(void *ctx, struct shared_limit *of, uint32_t tokens, uint64_t since_ms,
@@ -309,24 +308,24 @@ static void back(void *ctx, struct shared_limit *of, uint32_t tokens, uint64_t s
 {
     struct share *share = ctx;
     uint64_t second = since_ms / 1000;
-    pthread_mutex_lock(&share->lock);
+    pthread_mutex_lock(&share->thread.lock);
     minute_take(&of->tokens, tokens, since_ms, now_ms);
     minute_take(&of->alone_tokens, tokens, since_ms, now_ms);
     if (now_ms / 1000 - second < MINUTE_SECONDS) {
         of->back[second % MINUTE_SECONDS] += tokens;
         of->has_back = true;
     }
-    pthread_mutex_unlock(&share->lock);
+    pthread_mutex_unlock(&share->thread.lock);
 }
 
 static void known(void *ctx, struct shared_limit *of, uint64_t *requests, uint64_t *tokens)
 {
     struct share *share = ctx;
     double now_ms = clock_monotonic_ms(NULL);
-    pthread_mutex_lock(&share->lock);
+    pthread_mutex_lock(&share->thread.lock);
     *requests = known_locked(of, 0, now_ms);
     *tokens = known_locked(of, 1, now_ms);
-    pthread_mutex_unlock(&share->lock);
+    pthread_mutex_unlock(&share->thread.lock);
 }
 
 static struct shared_limit *make(void *ctx, const char *name)
@@ -339,10 +338,10 @@ static struct shared_limit *make(void *ctx, const char *name)
     snprintf(of->requests_key, sizeof of->requests_key, "tandem:{%.100s}:requests", name);
     snprintf(of->tokens_key, sizeof of->tokens_key, "tandem:{%.100s}:tokens", name);
     snprintf(of->slots_key, sizeof of->slots_key, "tandem:{%.100s}:slots", name);
-    pthread_mutex_lock(&share->lock);
+    pthread_mutex_lock(&share->thread.lock);
     of->next = share->first;
     share->first = of;
-    pthread_mutex_unlock(&share->lock);
+    pthread_mutex_unlock(&share->thread.lock);
     return of;
 }
 
@@ -358,13 +357,13 @@ static enum shared_room reach(void *ctx, const struct shared_sum *sum, double *g
         snprintf(texts[i], sizeof texts[i], "%.0f", numbers[i]);
     const char *const arguments[] = {key,      share->node, texts[0], texts[1],
                                      texts[2], texts[3],    texts[4]};
-    pthread_mutex_lock(&share->lock);
+    pthread_mutex_lock(&share->thread.lock);
     bool good = !atomic_load(&share->away);
     if (good && !redis_run(share->link.redis, share->link.sha[REACH], 1, arguments, 7, got, 3)) {
         lost_locked(share);
         good = false;
     }
-    pthread_mutex_unlock(&share->lock);
+    pthread_mutex_unlock(&share->thread.lock);
     if (!good)
         return SHARED_AWAY;
     *granted = (double)got[1];
@@ -495,26 +494,13 @@ static bool is_quiet_locked(struct shared_limit *of)
 static bool tell_all(struct share *share, struct link *link, bool last)
 {
     bool good = true;
-    pthread_mutex_lock(&share->lock);
+    pthread_mutex_lock(&share->thread.lock);
     for (struct shared_limit *of = share->first; good && of; of = of->next)
         good = is_quiet_locked(of) ||
                (tell_locked(share, link, of) &&
                 (!last || (remind_locked(link, of) && look_locked(share, link, of))));
-    pthread_mutex_unlock(&share->lock);
+    pthread_mutex_unlock(&share->thread.lock);
     return good;
-}
-
-/* True when it is to end. */
-static bool pause_for(struct share *share, uint32_t ms)
-{
-    struct timespec until = clock_deadline(ms);
-    int code = 0;
-    pthread_mutex_lock(&share->lock);
-    while (!share->closing && code == 0)
-        code = pthread_cond_timedwait(&share->wake, &share->lock, &until);
-    bool closing = share->closing;
-    pthread_mutex_unlock(&share->lock);
-    return closing;
 }
 
 static bool link_open(struct share *share, struct link *link, struct td_error *err)
@@ -563,19 +549,19 @@ static bool find(struct share *share)
     if (nodes > atomic_load(&share->nodes))
         atomic_store(&share->nodes, nodes); /* the others come back as well */
     if (good && remembers_s < GRACE_S)
-        good = !pause_for(share, GRACE_MS) && beat(share, &link, NULL);
+        good = !periodic_pause(&share->thread, GRACE_MS) && beat(share, &link, NULL);
     good = good && tell_all(share, &link, true);
     if (!good) {
         link_close(&link);
         return false;
     }
-    pthread_mutex_lock(&share->lock);
+    pthread_mutex_lock(&share->thread.lock);
     share->link = link;
     atomic_store(&share->away, false);
     if (share->told)
         log_event(LOG_LEVEL_INFO, "limits_shared_back", "nodes=%u", atomic_load(&share->nodes));
     share->told = false;
-    pthread_mutex_unlock(&share->lock);
+    pthread_mutex_unlock(&share->thread.lock);
     return true;
 }
 
@@ -584,13 +570,13 @@ static void *keep(void *ctx)
     struct share *share = ctx;
     double beat_ms = 0;
     uint32_t wait_ms = 0;
-    while (!pause_for(share, wait_ms)) {
+    while (!periodic_pause(&share->thread, wait_ms)) {
         if (atomic_load(&share->away)) {
             wait_ms = find(share) ? TICK_MS : RETRY_MS;
             continue;
         }
         double now_ms = clock_monotonic_ms(NULL);
-        pthread_mutex_lock(&share->lock);
+        pthread_mutex_lock(&share->thread.lock);
         bool good = share->link.redis != NULL;
         for (struct shared_limit *of = share->first; good && of; of = of->next)
             good = settle_locked(share, of);
@@ -602,7 +588,7 @@ static void *keep(void *ctx)
         }
         if (!good && share->link.redis)
             lost_locked(share);
-        pthread_mutex_unlock(&share->lock);
+        pthread_mutex_unlock(&share->thread.lock);
         wait_ms = TICK_MS;
     }
     return NULL;
@@ -618,6 +604,8 @@ enum td_status share_open(const char *url, const char *password, const char *nod
     if (status != TD_OK)
         return status;
     struct share *share = calloc(1, sizeof *share);
+    if (share)
+        periodic_init(&share->thread);
     if (!share || !(share->url = strdup(url)) || !(share->node = strdup(node)) ||
         (password && !(share->password = strdup(password)))) {
         share_close(share);
@@ -627,15 +615,10 @@ enum td_status share_open(const char *url, const char *password, const char *nod
         (struct shared_limits){share, take, used, give, back, known, make, reach, losses, away};
     atomic_store(&share->away, true);
     atomic_store(&share->nodes, 1);
-    pthread_mutex_init(&share->lock, NULL);
-    clock_cond_init(&share->wake);
     (void)find(share); /* the first request knows already what others have used */
-    int code = pthread_create(&share->thread, NULL, keep, share);
-    if (code != 0) {
-        share->thread = 0;
+    if (!periodic_start(&share->thread, keep, share)) {
         share_close(share);
-        return error_set(err, TD_IO, "cannot start the thread of shared limits: %s",
-                         strerror(code));
+        return error_set(err, TD_NO_MEMORY, "no thread for shared limits");
     }
     *out = share;
     return TD_OK;
@@ -645,13 +628,7 @@ void share_close(struct share *share)
 {
     if (!share)
         return;
-    if (share->thread) {
-        pthread_mutex_lock(&share->lock);
-        share->closing = true;
-        pthread_cond_broadcast(&share->wake);
-        pthread_mutex_unlock(&share->lock);
-        pthread_join(share->thread, NULL);
-    }
+    periodic_end(&share->thread);
     int64_t got;
     if (share->link.redis)
         (void)run_of_node(&share->link, LEAVE, share->node, &got, 1);
@@ -677,7 +654,7 @@ struct shared_limit *share_of(struct share *share, const char *tier)
     char key[NAME_BYTES];
     if (snprintf(key, sizeof key, "tandem:{%s}:requests", tier) >= NAME_BYTES)
         return NULL;
-    pthread_mutex_lock(&share->lock);
+    pthread_mutex_lock(&share->thread.lock);
     struct shared_limit *of = share->first;
     while (of && strcmp(of->requests_key, key) != 0)
         of = of->next;
@@ -688,6 +665,6 @@ struct shared_limit *share_of(struct share *share, const char *tier)
         of->next = share->first;
         share->first = of;
     }
-    pthread_mutex_unlock(&share->lock);
+    pthread_mutex_unlock(&share->thread.lock);
     return of;
 }

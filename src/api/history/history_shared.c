@@ -13,6 +13,7 @@
 #include "base/delivery.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/periodic.h"
 #include "base/str.h"
 
 #include <pthread.h>
@@ -42,17 +43,14 @@ struct history_wait {
 struct history_shared {
     struct history_store *reader, *writer;
     pthread_mutex_t reading, writing; /* writing: also held while a user is forgotten */
-    pthread_mutex_t lock;             /* of what follows */
-    pthread_cond_t wake;
+    struct periodic thread;           /* its lock is of what follows */
     struct history_job *first, **last;
     size_t bytes, bytes_max;
     uint32_t count;
     uint64_t made, saved; /* numbers of jobs */
     struct history_wait *waits;
     struct running *running;
-    bool stop, failing; /* failing: the thread cannot write */
-    pthread_t thread;
-    bool started;
+    bool failing;       /* the thread cannot write */
     atomic_bool ending; /* loops are not posted to any more */
     atomic_bool away;   /* the reader's last answer */
 };
@@ -88,7 +86,7 @@ static enum td_status push(struct history_shared *shared, struct history_job *jo
         history_job_free(job);
         return TD_LIMIT;
     }
-    pthread_mutex_lock(&shared->lock);
+    pthread_mutex_lock(&shared->thread.lock);
     job->number = ++shared->made;
     *shared->last = job;
     shared->last = &job->next;
@@ -99,8 +97,8 @@ static enum td_status push(struct history_shared *shared, struct history_job *jo
         old->next = dropped;
         dropped = old;
     }
-    pthread_cond_signal(&shared->wake);
-    pthread_mutex_unlock(&shared->lock);
+    pthread_cond_signal(&shared->thread.wake);
+    pthread_mutex_unlock(&shared->thread.lock);
     while ((old = dropped)) {
         dropped = old->next;
         history_job_say_dropped(old, "the database is away, and too many wait for it");
@@ -128,29 +126,29 @@ static bool note_running(struct history_shared *shared, const char *caller, cons
         return false;
     }
     memcpy(running->id, id, strnlen(id, sizeof running->id - 1));
-    pthread_mutex_lock(&shared->lock);
+    pthread_mutex_lock(&shared->thread.lock);
     running->next = shared->running;
     shared->running = running;
-    pthread_mutex_unlock(&shared->lock);
+    pthread_mutex_unlock(&shared->thread.lock);
     return true;
 }
 
 bool history_shared_runs(struct history_shared *shared, const char *caller, const char *id)
 {
-    pthread_mutex_lock(&shared->lock);
+    pthread_mutex_lock(&shared->thread.lock);
     bool runs = *find_running_locked(shared, caller, id) != NULL;
-    pthread_mutex_unlock(&shared->lock);
+    pthread_mutex_unlock(&shared->thread.lock);
     return runs;
 }
 
 /* Returns whether it did. */
 static bool end_running(struct history_shared *shared, const char *caller, const char *id)
 {
-    pthread_mutex_lock(&shared->lock);
+    pthread_mutex_lock(&shared->thread.lock);
     struct running **at = find_running_locked(shared, caller, id), *running = *at;
     if (running)
         *at = running->next;
-    pthread_mutex_unlock(&shared->lock);
+    pthread_mutex_unlock(&shared->thread.lock);
     if (!running)
         return false;
     free(running->caller);
@@ -210,7 +208,7 @@ static struct history_wait *take_waits_locked(struct history_shared *shared)
     struct history_wait *taken = NULL, **at = &shared->waits;
     while (*at) {
         struct history_wait *wait = *at;
-        if (shared->failing || shared->stop || wait->number <= shared->saved) {
+        if (shared->failing || shared->thread.stop || wait->number <= shared->saved) {
             *at = wait->next;
             wait->next = taken;
             taken = wait;
@@ -256,13 +254,13 @@ static bool write_some(struct history_shared *shared)
     struct history_job *done = NULL, *job;
     uint64_t last = 0;
     pthread_mutex_lock(&shared->writing);
-    pthread_mutex_lock(&shared->lock);
+    pthread_mutex_lock(&shared->thread.lock);
     struct history_job *batch = copy_batch_locked(shared, &last);
-    pthread_mutex_unlock(&shared->lock);
+    pthread_mutex_unlock(&shared->thread.lock);
     bool good = write_batch(shared, batch, &err) == TD_OK;
     pthread_mutex_unlock(&shared->writing);
     history_jobs_free(batch);
-    pthread_mutex_lock(&shared->lock);
+    pthread_mutex_lock(&shared->thread.lock);
     while (good && shared->first && shared->first->number <= last) {
         job = take_first_locked(shared);
         job->next = done;
@@ -278,7 +276,7 @@ static bool write_some(struct history_shared *shared)
     if (!good || last)
         shared->failing = !good;
     struct history_wait *waits = take_waits_locked(shared);
-    pthread_mutex_unlock(&shared->lock);
+    pthread_mutex_unlock(&shared->thread.lock);
     history_jobs_free(done);
     tell(shared, waits);
     return good;
@@ -290,7 +288,7 @@ static void hold_running(struct history_shared *shared)
     for (size_t at = 0;; at++) {
         struct running copy = {.caller = NULL};
         struct td_error err = {0};
-        pthread_mutex_lock(&shared->lock);
+        pthread_mutex_lock(&shared->thread.lock);
         const struct running *running = shared->running;
         for (size_t i = 0; running && i < at; i++)
             running = running->next;
@@ -298,7 +296,7 @@ static void hold_running(struct history_shared *shared)
             copy = *running;
             copy.caller = strdup(running->caller);
         }
-        pthread_mutex_unlock(&shared->lock);
+        pthread_mutex_unlock(&shared->thread.lock);
         if (!running || !copy.caller)
             return;
         pthread_mutex_lock(&shared->writing);
@@ -317,11 +315,11 @@ static bool pause_for(struct history_shared *shared, uint32_t ms, bool until_wor
 {
     const struct timespec until = clock_deadline(ms);
     int code = 0;
-    pthread_mutex_lock(&shared->lock);
-    while (!shared->stop && code == 0 && !(until_work && shared->first))
-        code = pthread_cond_timedwait(&shared->wake, &shared->lock, &until);
-    bool stop = shared->stop;
-    pthread_mutex_unlock(&shared->lock);
+    pthread_mutex_lock(&shared->thread.lock);
+    while (!shared->thread.stop && code == 0 && !(until_work && shared->first))
+        code = pthread_cond_timedwait(&shared->thread.wake, &shared->thread.lock, &until);
+    bool stop = shared->thread.stop;
+    pthread_mutex_unlock(&shared->thread.lock);
     return stop;
 }
 
@@ -363,16 +361,14 @@ enum td_status history_shared_open(const struct history_share *share,
     shared->bytes_max = limits->bytes_max;
     pthread_mutex_init(&shared->reading, NULL);
     pthread_mutex_init(&shared->writing, NULL);
-    pthread_mutex_init(&shared->lock, NULL);
-    clock_cond_init(&shared->wake);
+    periodic_init(&shared->thread);
     enum td_status status =
         history_store_open(share->database, share->key, limits, &shared->reader, err);
     if (status == TD_OK)
         status = history_store_open(share->database, share->key, limits, &shared->writer, err);
     if (status == TD_OK) {
         history_store_hurry(shared->writer, WRITE_MS);
-        shared->started = pthread_create(&shared->thread, NULL, run, shared) == 0;
-        if (!shared->started)
+        if (!periodic_start(&shared->thread, run, shared))
             status = error_set(err, TD_NO_MEMORY, "no thread for responses");
     }
     if (status == TD_OK)
@@ -386,13 +382,8 @@ void history_shared_close(struct history_shared *shared)
 {
     if (!shared)
         return;
-    pthread_mutex_lock(&shared->lock);
-    shared->stop = true;
     atomic_store(&shared->ending, true);
-    pthread_cond_signal(&shared->wake);
-    pthread_mutex_unlock(&shared->lock);
-    if (shared->started)
-        pthread_join(shared->thread, NULL);
+    periodic_end(&shared->thread);
     tell(shared, take_waits_locked(shared));
     for (const struct history_job *job = shared->first; job; job = job->next)
         history_job_say_dropped(job, "the database is away, and this server ends");
@@ -407,8 +398,6 @@ void history_shared_close(struct history_shared *shared)
     history_store_close(shared->writer);
     pthread_mutex_destroy(&shared->reading);
     pthread_mutex_destroy(&shared->writing);
-    pthread_mutex_destroy(&shared->lock);
-    pthread_cond_destroy(&shared->wake);
     free(shared);
 }
 
@@ -491,7 +480,7 @@ static bool find_waiting(struct history_shared *shared, const char *caller, stru
 {
     const struct history_record *record = NULL;
     bool found = false;
-    pthread_mutex_lock(&shared->lock);
+    pthread_mutex_lock(&shared->thread.lock);
     for (const struct history_job *job = shared->first; job; job = job->next)
         if (job->kind != JOB_APPEND && str_equal(str_from(job->record.id), id) &&
             strcmp(job->record.owner.caller ? job->record.owner.caller : "",
@@ -511,7 +500,7 @@ static bool find_waiting(struct history_shared *shared, const char *caller, stru
         out->body = history_text_hold(record->body);
         found = true;
     }
-    pthread_mutex_unlock(&shared->lock);
+    pthread_mutex_unlock(&shared->thread.lock);
     return found;
 }
 
@@ -583,7 +572,7 @@ enum td_status history_shared_forget(struct history_shared *shared, const char *
 {
     struct history_job *dropped = NULL;
     pthread_mutex_lock(&shared->writing);
-    pthread_mutex_lock(&shared->lock);
+    pthread_mutex_lock(&shared->thread.lock);
     shared->last = &shared->first;
     while (*shared->last) {
         struct history_job *job = *shared->last;
@@ -597,7 +586,7 @@ enum td_status history_shared_forget(struct history_shared *shared, const char *
         job->next = dropped;
         dropped = job;
     }
-    pthread_mutex_unlock(&shared->lock);
+    pthread_mutex_unlock(&shared->thread.lock);
     enum td_status status = history_store_forget(shared->writer, tenant, user, count, err);
     pthread_mutex_unlock(&shared->writing);
     history_jobs_free(dropped);
@@ -627,14 +616,14 @@ struct history_wait *history_shared_wait(struct history_shared *shared, struct l
     delivery_init(&wait->delivery, loop, wait_over, wait_free);
     wait->fn = fn;
     wait->ctx = ctx;
-    pthread_mutex_lock(&shared->lock);
-    if (!shared->failing && !shared->stop && shared->saved < shared->made) {
+    pthread_mutex_lock(&shared->thread.lock);
+    if (!shared->failing && !shared->thread.stop && shared->saved < shared->made) {
         wait->number = shared->made;
         wait->next = shared->waits;
         shared->waits = wait;
         needed = true;
     }
-    pthread_mutex_unlock(&shared->lock);
+    pthread_mutex_unlock(&shared->thread.lock);
     if (needed)
         return wait;
     delivery_release(&wait->delivery);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/periodic.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -19,12 +20,10 @@
 #define BYTES_MAX ((size_t)4 << 20)
 
 struct access_log {
-    pthread_mutex_t lock;
-    pthread_cond_t wake; /* by CLOCK_MONOTONIC */
-    pthread_t thread;
+    struct periodic thread;
     struct buf lines; /* that wait */
     uint64_t dropped;
-    bool stopping, reopen;
+    bool reopen;
 
     /* The thread's own. */
     char *path; /* NULL = standard error */
@@ -72,13 +71,9 @@ static void reopen(struct access_log *log)
 
 static void wait_locked(struct access_log *log)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += WRITE_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
-    if (!log->stopping && !log->reopen)
-        pthread_cond_timedwait(&log->wake, &log->lock, &until);
+    const struct timespec until = clock_deadline(WRITE_MS);
+    if (!log->thread.stop && !log->reopen)
+        pthread_cond_timedwait(&log->thread.wake, &log->thread.lock, &until);
 }
 
 static void *access_log_run(void *ctx)
@@ -86,15 +81,15 @@ static void *access_log_run(void *ctx)
     struct access_log *log = ctx;
     bool stopping = false;
     while (!stopping) {
-        pthread_mutex_lock(&log->lock);
+        pthread_mutex_lock(&log->thread.lock);
         wait_locked(log);
         struct buf full = log->lines;
         log->lines = log->writing;
         log->writing = full;
-        stopping = log->stopping;
+        stopping = log->thread.stop;
         bool again = log->reopen;
         log->reopen = false;
-        pthread_mutex_unlock(&log->lock);
+        pthread_mutex_unlock(&log->thread.lock);
         write_all(log); /* what was before the change of names goes where it belongs */
         if (again)
             reopen(log);
@@ -102,22 +97,17 @@ static void *access_log_run(void *ctx)
     return NULL;
 }
 
-static void release(struct access_log *log)
+void access_log_free(struct access_log *log)
 {
+    if (!log)
+        return;
+    periodic_end(&log->thread);
     if (log->path && log->fd >= 0)
         close(log->fd);
-    pthread_cond_destroy(&log->wake);
-    pthread_mutex_destroy(&log->lock);
     buf_deinit(&log->lines);
     buf_deinit(&log->writing);
     free(log->path);
     free(log);
-}
-
-static void init_locks(struct access_log *log)
-{
-    pthread_mutex_init(&log->lock, NULL);
-    clock_cond_init(&log->wake);
 }
 
 enum td_status access_log_open(const char *path, struct access_log **out, struct td_error *err)
@@ -126,7 +116,7 @@ enum td_status access_log_open(const char *path, struct access_log **out, struct
     *out = NULL;
     if (!log)
         return error_set(err, TD_NO_MEMORY, "no memory for an access log");
-    init_locks(log);
+    periodic_init(&log->thread);
     buf_init(&log->lines, BYTES_MAX);
     buf_init(&log->writing, BYTES_MAX);
     log->fd = STDERR_FILENO;
@@ -138,42 +128,30 @@ enum td_status access_log_open(const char *path, struct access_log **out, struct
             status =
                 error_set(err, TD_IO, "log.access: %s cannot be opened: %s", path, strerror(errno));
     }
-    if (status == TD_OK && pthread_create(&log->thread, NULL, access_log_run, log) != 0)
+    if (status == TD_OK && !periodic_start(&log->thread, access_log_run, log))
         status = error_set(err, TD_NO_MEMORY, "no thread for an access log");
     if (status == TD_OK)
         *out = log;
     else
-        release(log);
+        access_log_free(log);
     return status;
-}
-
-void access_log_free(struct access_log *log)
-{
-    if (!log)
-        return;
-    pthread_mutex_lock(&log->lock);
-    log->stopping = true;
-    pthread_cond_signal(&log->wake);
-    pthread_mutex_unlock(&log->lock);
-    pthread_join(log->thread, NULL);
-    release(log);
 }
 
 void access_log_reopen(struct access_log *log)
 {
     if (!log)
         return;
-    pthread_mutex_lock(&log->lock);
+    pthread_mutex_lock(&log->thread.lock);
     log->reopen = true;
-    pthread_cond_signal(&log->wake);
-    pthread_mutex_unlock(&log->lock);
+    pthread_cond_signal(&log->thread.wake);
+    pthread_mutex_unlock(&log->thread.lock);
 }
 
 void access_log_put(struct access_log *log, struct td_str line)
 {
     if (!log)
         return;
-    pthread_mutex_lock(&log->lock);
+    pthread_mutex_lock(&log->thread.lock);
     size_t before = log->lines.len;
     buf_append_str(&log->lines, line);
     buf_append_char(&log->lines, '\n');
@@ -182,13 +160,13 @@ void access_log_put(struct access_log *log, struct td_str line)
         log->lines.failed = false;
         log->dropped++;
     }
-    pthread_mutex_unlock(&log->lock);
+    pthread_mutex_unlock(&log->thread.lock);
 }
 
 uint64_t access_log_dropped(struct access_log *log)
 {
-    pthread_mutex_lock(&log->lock);
+    pthread_mutex_lock(&log->thread.lock);
     uint64_t dropped = log->dropped;
-    pthread_mutex_unlock(&log->lock);
+    pthread_mutex_unlock(&log->thread.lock);
     return dropped;
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/periodic.h"
 #include "ledger/store/queue_store.h"
 
 #include <pthread.h>
@@ -24,12 +25,10 @@ struct watched {
 
 struct queue_keeper {
     struct queue_store *store;
-    pthread_t thread;
-    pthread_mutex_t lock; /* of all below; never held while the database is asked */
-    pthread_cond_t wake;
+    struct periodic thread; /* its lock is of all below; never held while the database is asked */
     struct watched *watched;
     size_t count;
-    bool stop, asked;
+    bool asked;
     bool failed; /* as the log has it; the thread's */
 };
 
@@ -44,10 +43,10 @@ static struct watched *find_locked(const struct queue_keeper *keeper, const char
 static uint32_t keep_of(void *ctx, const char *queue)
 {
     struct queue_keeper *keeper = ctx;
-    pthread_mutex_lock(&keeper->lock);
+    pthread_mutex_lock(&keeper->thread.lock);
     const struct watched *watched = find_locked(keeper, queue);
     uint32_t keep_s = watched ? watched->keep_s : QUEUE_KEEP_S;
-    pthread_mutex_unlock(&keeper->lock);
+    pthread_mutex_unlock(&keeper->thread.lock);
     return keep_s;
 }
 
@@ -65,33 +64,32 @@ static void sweep(struct queue_keeper *keeper)
 static bool count_all(struct queue_keeper *keeper)
 {
     bool any = false;
-    pthread_mutex_lock(&keeper->lock);
-    for (size_t i = 0; i < keeper->count && !keeper->stop; i++) {
+    pthread_mutex_lock(&keeper->thread.lock);
+    for (size_t i = 0; i < keeper->count && !keeper->thread.stop; i++) {
         struct queue_count count;
         char queue[QUEUED_NAME_BYTES];
         memcpy(queue, keeper->watched[i].queue, sizeof queue);
-        pthread_mutex_unlock(&keeper->lock);
+        pthread_mutex_unlock(&keeper->thread.lock);
         queue_store_count(keeper->store, queue, &count);
-        pthread_mutex_lock(&keeper->lock);
+        pthread_mutex_lock(&keeper->thread.lock);
         keeper->watched[i].waiting = (uint32_t)count.waiting;
         any = any || count.waiting > 0;
     }
-    pthread_mutex_unlock(&keeper->lock);
+    pthread_mutex_unlock(&keeper->thread.lock);
     return any;
 }
 
-/* Until `ms` are over or, if `early`, somebody asks. True when it is to end. */
-static bool wait_for(struct queue_keeper *keeper, uint32_t ms, bool early)
+/* Until `ms` are over or somebody asks. True when it is to end. */
+static bool wait_for_asking(struct queue_keeper *keeper, uint32_t ms)
 {
     const struct timespec until = clock_deadline(ms);
     int code = 0;
-    pthread_mutex_lock(&keeper->lock);
-    while (!keeper->stop && !(early && keeper->asked) && code == 0)
-        code = pthread_cond_timedwait(&keeper->wake, &keeper->lock, &until);
-    bool stop = keeper->stop;
-    if (early)
-        keeper->asked = false;
-    pthread_mutex_unlock(&keeper->lock);
+    pthread_mutex_lock(&keeper->thread.lock);
+    while (!keeper->thread.stop && !keeper->asked && code == 0)
+        code = pthread_cond_timedwait(&keeper->thread.wake, &keeper->thread.lock, &until);
+    bool stop = keeper->thread.stop;
+    keeper->asked = false;
+    pthread_mutex_unlock(&keeper->thread.lock);
     return stop;
 }
 
@@ -107,15 +105,16 @@ static void *run(void *ctx)
             swept_ms = now_ms;
         }
         any = count_all(keeper);
-    } while (!wait_for(keeper, COUNT_MS, false) &&
-             !wait_for(keeper, any ? WAITING_MS - COUNT_MS : SWEEP_MS, true));
+    } while (!periodic_pause(&keeper->thread, COUNT_MS) &&
+             !wait_for_asking(keeper, any ? WAITING_MS - COUNT_MS : SWEEP_MS));
     return NULL;
 }
 
-static void keeper_free(struct queue_keeper *keeper)
+void queue_keeper_stop(struct queue_keeper *keeper)
 {
-    pthread_mutex_destroy(&keeper->lock);
-    pthread_cond_destroy(&keeper->wake);
+    if (!keeper)
+        return;
+    periodic_end(&keeper->thread);
     free(keeper->watched);
     free(keeper);
 }
@@ -128,26 +127,13 @@ enum td_status queue_keeper_start(struct queue_store *store, struct queue_keeper
     if (!keeper)
         return error_set(err, TD_NO_MEMORY, "no memory to keep queues");
     keeper->store = store;
-    pthread_mutex_init(&keeper->lock, NULL);
-    clock_cond_init(&keeper->wake);
-    if (pthread_create(&keeper->thread, NULL, run, keeper) != 0) {
-        keeper_free(keeper);
+    periodic_init(&keeper->thread);
+    if (!periodic_start(&keeper->thread, run, keeper)) {
+        queue_keeper_stop(keeper);
         return error_set(err, TD_NO_MEMORY, "no thread to keep queues");
     }
     *out = keeper;
     return TD_OK;
-}
-
-void queue_keeper_stop(struct queue_keeper *keeper)
-{
-    if (!keeper)
-        return;
-    pthread_mutex_lock(&keeper->lock);
-    keeper->stop = true;
-    pthread_cond_signal(&keeper->wake);
-    pthread_mutex_unlock(&keeper->lock);
-    pthread_join(keeper->thread, NULL);
-    keeper_free(keeper);
 }
 
 static struct watched *add_locked(struct queue_keeper *keeper, const char *queue)
@@ -164,31 +150,31 @@ static struct watched *add_locked(struct queue_keeper *keeper, const char *queue
 enum td_status queue_keeper_watch(struct queue_keeper *keeper, const char *queue, uint32_t keep_s,
                                   struct td_error *err)
 {
-    pthread_mutex_lock(&keeper->lock);
+    pthread_mutex_lock(&keeper->thread.lock);
     struct watched *watched = find_locked(keeper, queue);
     if (!watched)
         watched = add_locked(keeper, queue);
     if (watched)
         watched->keep_s = keep_s;
-    pthread_mutex_unlock(&keeper->lock);
+    pthread_mutex_unlock(&keeper->thread.lock);
     queue_keeper_ask(keeper);
     return watched ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory to keep a queue");
 }
 
 void queue_keeper_ask(struct queue_keeper *keeper)
 {
-    pthread_mutex_lock(&keeper->lock);
+    pthread_mutex_lock(&keeper->thread.lock);
     keeper->asked = true;
-    pthread_cond_signal(&keeper->wake);
-    pthread_mutex_unlock(&keeper->lock);
+    pthread_cond_signal(&keeper->thread.wake);
+    pthread_mutex_unlock(&keeper->thread.lock);
 }
 
 uint32_t queue_keeper_waiting(struct queue_keeper *keeper, const char *queue)
 {
-    pthread_mutex_lock(&keeper->lock);
+    pthread_mutex_lock(&keeper->thread.lock);
     const struct watched *watched = find_locked(keeper, queue);
     uint32_t waiting = watched ? watched->waiting : 0;
-    pthread_mutex_unlock(&keeper->lock);
+    pthread_mutex_unlock(&keeper->thread.lock);
     queue_keeper_ask(keeper);
     return waiting;
 }

@@ -9,11 +9,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/periodic.h"
 #include "device/device.h"
 #include "engine/session/scheduler.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 /* Cached prompts are given back at most so often: some come with every answer. */
@@ -22,10 +22,7 @@
 
 struct device_keeper {
     struct runtime *runtime;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    bool stop;
+    struct periodic thread;
     double forgot_s;
     enum device_level told;
     enum device_cause cause;
@@ -90,32 +87,20 @@ static void look(struct device_keeper *keeper)
     runtime_release(keeper->runtime, services);
 }
 
-/* True when it is to end. */
-static bool pause_for(struct device_keeper *keeper, uint32_t ms)
-{
-    const struct timespec until = clock_deadline(ms);
-    int code = 0;
-    pthread_mutex_lock(&keeper->lock);
-    while (!keeper->stop && code == 0)
-        code = pthread_cond_timedwait(&keeper->wake, &keeper->lock, &until);
-    bool stop = keeper->stop;
-    pthread_mutex_unlock(&keeper->lock);
-    return stop;
-}
-
 static void *run(void *ctx)
 {
     struct device_keeper *keeper = ctx;
     do
         look(keeper);
-    while (!pause_for(keeper, DEVICE_SAMPLE_MS));
+    while (!periodic_pause(&keeper->thread, DEVICE_SAMPLE_MS));
     return NULL;
 }
 
-static void device_keeper_free(struct device_keeper *keeper)
+void device_keeper_stop(struct device_keeper *keeper)
 {
-    pthread_mutex_destroy(&keeper->lock);
-    pthread_cond_destroy(&keeper->wake);
+    if (!keeper)
+        return;
+    periodic_end(&keeper->thread);
     free(keeper);
 }
 
@@ -128,24 +113,11 @@ enum td_status device_keeper_start(struct runtime *runtime, struct device_keeper
         return error_set(err, TD_NO_MEMORY, "no memory to look at the device");
     keeper->runtime = runtime;
     keeper->forgot_s = -(double)INFINITY;
-    pthread_mutex_init(&keeper->lock, NULL);
-    clock_cond_init(&keeper->wake);
-    if (pthread_create(&keeper->thread, NULL, run, keeper) != 0) {
-        device_keeper_free(keeper);
+    periodic_init(&keeper->thread);
+    if (!periodic_start(&keeper->thread, run, keeper)) {
+        device_keeper_stop(keeper);
         return error_set(err, TD_NO_MEMORY, "no thread to look at the device");
     }
     *out = keeper;
     return TD_OK;
-}
-
-void device_keeper_stop(struct device_keeper *keeper)
-{
-    if (!keeper)
-        return;
-    pthread_mutex_lock(&keeper->lock);
-    keeper->stop = true;
-    pthread_cond_signal(&keeper->wake);
-    pthread_mutex_unlock(&keeper->lock);
-    pthread_join(keeper->thread, NULL);
-    device_keeper_free(keeper);
 }

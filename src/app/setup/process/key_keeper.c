@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/periodic.h"
 #include "exchange/limits/meter.h"
 #include "exchange/limits/spending.h"
 #include "exchange/private/consents.h"
@@ -56,10 +57,7 @@ struct key_keeper {
     /* Whoever has it uses the store. A request that shows an unknown key waits no longer than
      * REREAD_MS for it. */
     pthread_mutex_t at_work;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    bool stop;
+    struct periodic thread;
 };
 
 /* --- reading --- */
@@ -341,24 +339,15 @@ static enum td_status first_look(struct key_keeper *keeper, struct td_error *err
 static void *run(void *ctx)
 {
     struct key_keeper *keeper = ctx;
-    pthread_mutex_lock(&keeper->lock);
-    while (!keeper->stop) {
-        const struct timespec until = clock_deadline(LOOK_MS);
-        pthread_cond_timedwait(&keeper->wake, &keeper->lock, &until);
-        pthread_mutex_unlock(&keeper->lock);
+    while (!periodic_pause(&keeper->thread, LOOK_MS))
         tend(keeper, false);
-        pthread_mutex_lock(&keeper->lock);
-    }
-    pthread_mutex_unlock(&keeper->lock);
     return NULL;
 }
 
 static void keeper_free(struct key_keeper *keeper)
 {
     key_store_close(keeper->store);
-    pthread_mutex_destroy(&keeper->lock);
     pthread_mutex_destroy(&keeper->at_work);
-    pthread_cond_destroy(&keeper->wake);
     free(keeper);
 }
 
@@ -376,9 +365,8 @@ enum td_status key_keeper_start(struct runtime *runtime, struct auth *auth, stru
     keeper->meters = runtime_meters(runtime);
     keeper->spending = runtime_spending(runtime);
     keeper->consents = runtime_consents(runtime);
-    pthread_mutex_init(&keeper->lock, NULL);
+    periodic_init(&keeper->thread);
     pthread_mutex_init(&keeper->at_work, NULL);
-    clock_cond_init(&keeper->wake);
     keeper->shared = config->state != NULL;
     keeper->version = -1;
     enum td_status status = key_file_name(config, keeper->path, sizeof keeper->path, err);
@@ -386,9 +374,10 @@ enum td_status key_keeper_start(struct runtime *runtime, struct auth *auth, stru
         status = state_file_path(config, COPY_FILE, keeper->copy, err);
     if (status == TD_OK)
         status = first_look(keeper, err);
-    if (status == TD_OK && pthread_create(&keeper->thread, NULL, run, keeper) != 0)
+    if (status == TD_OK && !periodic_start(&keeper->thread, run, keeper))
         status = error_set(err, TD_NO_MEMORY, "no thread for the keys");
     if (status != TD_OK) {
+        periodic_end(&keeper->thread);
         keeper_free(keeper);
         return status;
     }
@@ -403,11 +392,7 @@ void key_keeper_stop(struct key_keeper *keeper)
     if (!keeper)
         return;
     auth_on_unknown(keeper->auth, NULL, NULL);
-    pthread_mutex_lock(&keeper->lock);
-    keeper->stop = true;
-    pthread_cond_signal(&keeper->wake);
-    pthread_mutex_unlock(&keeper->lock);
-    pthread_join(keeper->thread, NULL);
+    periodic_end(&keeper->thread);
     tend(keeper, true);
     keeper_free(keeper);
 }

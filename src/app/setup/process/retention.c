@@ -5,9 +5,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/periodic.h"
 #include "ledger/record/prune.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,24 +20,15 @@ struct retention {
     char *path;
     struct retention_keep keep;
     uint64_t marks[LEDGER_CLASSES + 1];
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    bool stop, failed; /* failed: as the log has it */
+    struct periodic thread;
+    bool failed; /* as the log has it */
 };
 
 /* True when it is to end. */
 static bool pause_for(void *ctx, uint32_t ms)
 {
     struct retention *retention = ctx;
-    const struct timespec until = clock_deadline(ms);
-    int code = 0;
-    pthread_mutex_lock(&retention->lock);
-    while (!retention->stop && code == 0)
-        code = pthread_cond_timedwait(&retention->wake, &retention->lock, &until);
-    bool stop = retention->stop;
-    pthread_mutex_unlock(&retention->lock);
-    return stop;
+    return periodic_pause(&retention->thread, ms);
 }
 
 static enum td_status remove_old(struct retention *retention, struct ledger_pruned *sum,
@@ -77,10 +68,11 @@ static void *run(void *ctx)
     return NULL;
 }
 
-static void retention_free(struct retention *retention)
+void retention_stop(struct retention *retention)
 {
-    pthread_mutex_destroy(&retention->lock);
-    pthread_cond_destroy(&retention->wake);
+    if (!retention)
+        return;
+    periodic_end(&retention->thread);
     free(retention->path);
     free(retention);
 }
@@ -126,25 +118,12 @@ enum td_status retention_start(const struct config *config, struct retention **o
     if (!retention)
         return error_set(err, TD_NO_MEMORY, "no memory to remove old records");
     retention->keep = keep;
-    pthread_mutex_init(&retention->lock, NULL);
-    clock_cond_init(&retention->wake);
+    periodic_init(&retention->thread);
     retention->path = strdup(config->ledger.path);
-    if (!retention->path || pthread_create(&retention->thread, NULL, run, retention) != 0) {
-        retention_free(retention);
+    if (!retention->path || !periodic_start(&retention->thread, run, retention)) {
+        retention_stop(retention);
         return error_set(err, TD_NO_MEMORY, "no thread to remove old records");
     }
     *out = retention;
     return TD_OK;
-}
-
-void retention_stop(struct retention *retention)
-{
-    if (!retention)
-        return;
-    pthread_mutex_lock(&retention->lock);
-    retention->stop = true;
-    pthread_cond_signal(&retention->wake);
-    pthread_mutex_unlock(&retention->lock);
-    pthread_join(retention->thread, NULL);
-    retention_free(retention);
 }
