@@ -56,14 +56,11 @@ void consents_handle_grant(struct api *api, struct http_request *request, const 
     (void)rest;
     struct fault fault = {0};
     struct td_error err = {0};
-    struct json *body = NULL;
+    struct json *body;
     struct consent wish;
     char id[CONSENT_ID_BYTES_MAX + 1];
-    if (json_parse(http_request_body(request), &body, &err) != TD_OK) {
-        fault_invalid_json(&fault, &err);
-        api_reply_fault(api, request, &fault);
+    if (!api_read_body(api, request, &body))
         return;
-    }
     if (!read_wish(body, &wish, &fault)) {
         json_free(body);
         api_reply_fault(api, request, &fault);

@@ -140,16 +140,14 @@ void feedback_handle(struct api *api, struct http_request *request, const char *
 {
     (void)rest;
     struct fault fault = {0};
-    struct td_error err = {0};
     struct json *body = NULL;
     struct feedback *feedback = calloc(1, sizeof *feedback);
     if (!feedback)
         fault_from_status(&fault, TD_NO_MEMORY, NULL, NULL);
     else if (!api->host->ledger)
         fault_from_status(&fault, TD_UNAVAILABLE, "this server keeps no ledger", NULL);
-    else if (json_parse(http_request_body(request), &body, &err) != TD_OK)
-        fault_invalid_json(&fault, &err);
-    else if (feedback_read(body, feedback, &fault)) {
+    else if (fault_parse_json(http_request_body(request), &body, &fault) &&
+             feedback_read(body, feedback, &fault)) {
         json_free(body);
         exchanges_find(api, request, feedback->id, found, feedback);
         return;

@@ -16,9 +16,8 @@
 #include "api/files/batch_lines.h"
 #include "api/history/history.h"
 #include "api/http/access.h"
-#include "api/http/call.h"
+#include "api/http/background_reply.h"
 #include "api/http/reply.h"
-#include "base/background.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -36,7 +35,8 @@
 
 /* What the thread works on. */
 struct forget_work {
-    struct ledger *ledger; /* NULL = this server keeps none */
+    struct background_reply reply; /* first */
+    struct ledger *ledger;         /* NULL = this server keeps none */
     const char *path;
     struct file_store *files;        /* NULL = this server keeps none */
     struct history *history;         /* likewise, of responses */
@@ -46,26 +46,7 @@ struct forget_work {
     struct api_stored stored;
     char user[USER_BYTES_MAX];
     struct auth_who who;
-    enum td_status status;
-    struct td_error err;
 };
-
-struct forget_call {
-    struct api_call base;      /* first */
-    struct http_request *http; /* NULL when the client left: it is done all the same */
-    struct background_task *task;
-};
-
-static void call_free(struct forget_call *call)
-{
-    api_call_end(&call->base);
-    free(call);
-}
-
-static void call_gone(void *ctx)
-{
-    ((struct forget_call *)ctx)->http = NULL;
-}
 
 static struct api_forget whom(const struct forget_work *work)
 {
@@ -78,19 +59,20 @@ static struct api_forget whom(const struct forget_work *work)
 /* Where no keys are needed, files are a caller's by its address, and everybody is the operator. */
 static void forget_files(struct forget_work *work)
 {
-    if (work->files && work->status == TD_OK)
-        work->status = file_store_forget(work->files, whom(work).tenant, batch_line_names_user,
-                                         work->user, &work->stored.files, &work->err);
-    if (work->deferred && work->status == TD_OK)
-        work->status = deferred_store_forget(work->deferred, whom(work).tenant, work->user,
-                                             &work->stored.deferred, &work->err);
+    if (work->files && work->reply.status == TD_OK)
+        work->reply.status =
+            file_store_forget(work->files, whom(work).tenant, batch_line_names_user, work->user,
+                              &work->stored.files, &work->reply.err);
+    if (work->deferred && work->reply.status == TD_OK)
+        work->reply.status = deferred_store_forget(work->deferred, whom(work).tenant, work->user,
+                                                   &work->stored.deferred, &work->reply.err);
 }
 
 static void forget_tickets(struct forget_work *work)
 {
-    if (work->queue && work->status == TD_OK)
-        work->status = queue_store_forget(work->queue, whom(work).tenant, work->user,
-                                          &work->stored.tickets, &work->err);
+    if (work->queue && work->reply.status == TD_OK)
+        work->reply.status = queue_store_forget(work->queue, whom(work).tenant, work->user,
+                                                &work->stored.tickets, &work->reply.err);
 }
 
 /* Rows that wait for a database would come after what is erased there. */
@@ -109,22 +91,22 @@ static void work_run(void *ctx)
 {
     struct forget_work *work = ctx;
     if (work->history)
-        work->status = history_forget(work->history, whom(work).tenant, work->user,
-                                      &work->stored.responses, &work->err);
+        work->reply.status = history_forget(work->history, whom(work).tenant, work->user,
+                                            &work->stored.responses, &work->reply.err);
     forget_files(work);
     forget_tickets(work);
     const struct api_forget unopened = whom(work);
-    if (work->host->forget_stored && work->status == TD_OK)
-        work->status =
-            work->host->forget_stored(work->host->ctx, &unopened, &work->stored, &work->err);
-    if (!work->ledger || work->status != TD_OK)
+    if (work->host->forget_stored && work->reply.status == TD_OK)
+        work->reply.status =
+            work->host->forget_stored(work->host->ctx, &unopened, &work->stored, &work->reply.err);
+    if (!work->ledger || work->reply.status != TD_OK)
         return;
-    work->status = ledger_flush(work->ledger, FLUSH_MS, &work->err);
-    if (work->status == TD_OK)
-        work->status = refuse_while_rows_wait(work->ledger, &work->err);
-    if (work->status == TD_OK)
-        work->status = ledger_forget(work->path, whom(work).tenant, work->user,
-                                     &work->stored.ledger, &work->err);
+    work->reply.status = ledger_flush(work->ledger, FLUSH_MS, &work->reply.err);
+    if (work->reply.status == TD_OK)
+        work->reply.status = refuse_while_rows_wait(work->ledger, &work->reply.err);
+    if (work->reply.status == TD_OK)
+        work->reply.status = ledger_forget(work->path, whom(work).tenant, work->user,
+                                           &work->stored.ledger, &work->reply.err);
 }
 
 struct json *forgotten_object(const struct api_stored *stored)
@@ -146,20 +128,17 @@ struct json *forgotten_object(const struct api_stored *stored)
     return object;
 }
 
-static void reply(struct forget_call *call, const struct forget_work *work,
+static void reply(struct api *api, struct http_request *request, const struct forget_work *work,
                   const struct api_forgotten *memory)
 {
-    struct fault fault;
-    if (!call->http)
-        return;
-    if (work->status != TD_OK) {
-        fault_from_status(&fault, work->status, work->err.message, NULL);
-        api_reply_fault(call->base.api, call->http, &fault);
+    if (work->reply.status != TD_OK) {
+        api_reply_status(api, request, work->reply.status, &work->reply.err, NULL);
         return;
     }
     if (memory->failed) {
+        struct fault fault;
         fault_from_status(&fault, TD_IO, "a file of the state folder could not be written", NULL);
-        api_reply_fault(call->base.api, call->http, &fault);
+        api_reply_fault(api, request, &fault);
         return;
     }
     struct api_stored all = work->stored;
@@ -169,38 +148,24 @@ static void reply(struct forget_call *call, const struct forget_work *work,
     struct json *object = forgotten_object(&all);
     json_put(object, "answers", json_new_int((int64_t)memory->answers));
     json_put(object, "caches", json_new_bool(memory->caches));
-    api_reply_value(call->base.api, call->http, object, REPLY_BYTES_MAX);
+    api_reply_value(api, request, object, REPLY_BYTES_MAX);
 }
 
-static void work_done(void *ctx, void *owner)
+static void work_reply(struct api *api, struct http_request *request, void *ctx)
 {
-    struct forget_work *work = ctx;
-    struct forget_call *call = owner;
-    const struct api_host *host = call->base.api->host;
+    const struct forget_work *work = ctx;
+    const struct api_host *host = api->host;
     const struct api_forget wanted = whom(work);
     struct api_forgotten memory = {0};
     deferral_wake(host->deferral); /* what runs of them is stopped */
     if (host->forget)
         host->forget(host->ctx, &wanted, &memory);
-    reply(call, work, &memory);
-    call_free(call);
-}
-
-/* What runs in the background goes on to its end: there is nothing to ask again. */
-static void call_stop(struct api_call *base)
-{
-    struct forget_call *call = (struct forget_call *)base;
-    struct fault fault;
-    background_cancel(call->task);
-    fault_stopping(&fault);
-    fault.retry_after_s = 0;
-    if (call->http)
-        api_reply_fault(base->api, call->http, &fault);
-    call_free(call);
+    if (request)
+        reply(api, request, work, &memory);
 }
 
 /* It outlives the configuration. */
-static struct queue_store *find_queue(struct api *api)
+static struct queue_store *find_queue(const struct api *api)
 {
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     struct queue_store *queue = services->queues;
@@ -208,60 +173,40 @@ static struct queue_store *find_queue(struct api *api)
     return queue;
 }
 
-static enum td_status begin(struct api *api, struct http_request *request, struct td_str user,
-                            struct td_error *err)
+/* What runs in the background goes on to its end: there is nothing to ask again. */
+static struct forget_work *work_new(const struct api *api, struct td_str user)
 {
-    struct forget_call *call = calloc(1, sizeof *call);
     struct forget_work *work = calloc(1, sizeof *work);
-    enum td_status status = TD_NO_MEMORY;
-    if (call && work) {
-        call->http = request;
-        work->host = api->host;
-        work->ledger = api->host->ledger;
-        work->path = api->host->ledger_path;
-        work->files = api->host->files;
-        work->history = api->host->history;
-        if (api->host->deferral)
-            work->deferred = deferral_options(api->host->deferral)->store;
-        work->queue = find_queue(api);
-        work->who = api->who;
-        memcpy(work->user, user.data, user.len);
-        const struct background_work background = {.run = work_run,
-                                                   .done = work_done,
-                                                   .free_ctx = free,
-                                                   .ctx = work,
-                                                   .owner = call,
-                                                   .loop = api->loop};
-        status = background_submit(api->host->background, &background, &call->task, err);
-    }
-    if (status != TD_OK) {
-        free(call);
-        free(work);
-        return status;
-    }
-    api_call_begin(api, &call->base, call_stop, false);
-    http_request_on_gone(request, call_gone, call);
-    return TD_OK;
+    if (!work)
+        return NULL;
+    work->reply = (struct background_reply){
+        .run = work_run, .reply = work_reply, .goes_on = true, .no_retry = true};
+    work->host = api->host;
+    work->ledger = api->host->ledger;
+    work->path = api->host->ledger_path;
+    work->files = api->host->files;
+    work->history = api->host->history;
+    if (api->host->deferral)
+        work->deferred = deferral_options(api->host->deferral)->store;
+    work->queue = find_queue(api);
+    work->who = api->who;
+    memcpy(work->user, user.data, user.len);
+    return work;
 }
 
 void forget_handle(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
     struct fault fault = {0};
-    struct td_error err = {0};
-    struct json *body = NULL;
-    enum td_status status = json_parse(http_request_body(request), &body, &err);
+    struct json *body;
+    if (!api_read_body(api, request, &body))
+        return;
     struct td_str user = json_text(json_get(body, "user"));
-    bool begun = false;
-    if (status != TD_OK)
-        fault_invalid_json(&fault, &err);
-    else if (user.len == 0 || user.len >= USER_BYTES_MAX || memchr(user.data, '\0', user.len))
+    if (user.len == 0 || user.len >= USER_BYTES_MAX || memchr(user.data, '\0', user.len))
         fault_request(&fault, "user", "user must be a text of 1 to %d bytes", USER_BYTES_MAX - 1);
-    else if ((status = begin(api, request, user, &err)) != TD_OK)
-        fault_from_status(&fault, status, err.message[0] ? err.message : NULL, NULL);
     else
-        begun = true;
+        background_reply_begin(api, request, work_new(api, user));
     json_free(body);
-    if (!begun)
+    if (fault.code)
         api_reply_fault(api, request, &fault);
 }

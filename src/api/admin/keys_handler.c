@@ -68,16 +68,14 @@ static bool read_subject(struct desk_call *call, const char *rest)
 static bool read_body(struct desk_call *call)
 {
     struct td_str body = str_trim(http_request_body(call->request));
-    struct td_error err = {0};
-    struct fault fault = {0};
+    struct fault fault;
     if (body.len == 0)
         return true;
-    if (json_parse(body, &call->body, &err) != TD_OK)
-        fault_invalid_json(&fault, &err);
-    else if (json_kind_of(call->body) != JSON_KIND_OBJECT)
-        fault_request(&fault, NULL, "the body must be an object");
-    else
+    if (!api_read_body(call->api, call->request, &call->body))
+        return false;
+    if (json_kind_of(call->body) == JSON_KIND_OBJECT)
         return true;
+    fault_request(&fault, NULL, "the body must be an object");
     api_reply_fault(call->api, call->request, &fault);
     return false;
 }

@@ -213,10 +213,9 @@ static bool is_called(const char *id, struct td_str name)
 static bool read_model(struct api *api, struct http_request *request, struct asked_model *asked,
                        struct fault *fault)
 {
-    struct td_error err = {0};
     *asked = (struct asked_model){.row = NULL};
-    if (json_parse(http_request_body(request), &asked->body, &err) != TD_OK)
-        return fault_invalid_json(fault, &err);
+    if (!fault_parse_json(http_request_body(request), &asked->body, fault))
+        return false;
     const struct json *name = json_get(asked->body, "model");
     if (json_absent(name))
         name = json_get(asked->body, "name");

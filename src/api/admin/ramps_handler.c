@@ -85,12 +85,9 @@ void ramps_handle_restart(struct api *api, struct http_request *request, const c
 {
     struct fault fault = {0};
     struct td_error err = {0};
-    struct json *body = NULL;
-    if (json_parse(http_request_body(request), &body, &err) != TD_OK) {
-        fault_invalid_json(&fault, &err);
-        api_reply_fault(api, request, &fault);
+    struct json *body;
+    if (!api_read_body(api, request, &body))
         return;
-    }
     bool wanted = json_bool(json_get(body, "restart"), false);
     json_free(body);
     if (!wanted) {

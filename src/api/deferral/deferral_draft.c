@@ -67,10 +67,9 @@ static void make_whole(struct json *body, bool ollamas)
 
 static bool keep_body(struct td_str text, struct deferred_text *kept, struct fault *fault)
 {
-    struct td_error err = {0};
-    struct json *body = NULL;
-    if (json_parse(text, &body, &err) != TD_OK)
-        return fault_invalid_json(fault, &err);
+    struct json *body;
+    if (!fault_parse_json(text, &body, fault))
+        return false;
     make_whole(body, strncmp(kept->path, "/api/", 5) == 0);
     json_write(body, &kept->body);
     json_free(body);

@@ -303,7 +303,6 @@ static void begin(struct drill_call *call, const struct json *body)
 void drill_handle(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
-    struct td_error err = {0};
     struct fault fault;
     struct json *body = NULL;
     struct drill_call *call = calloc(1, sizeof *call);
@@ -319,11 +318,9 @@ void drill_handle(struct api *api, struct http_request *request, const char *res
     call->services = api->host->acquire(api->host->ctx);
     call->http = request;
     http_request_on_gone(request, call_gone, call);
-    if (json_parse(http_request_body(request), &body, &err) == TD_OK) {
+    if (fault_parse_json(http_request_body(request), &body, &fault))
         begin(call, body);
-    } else {
-        fault_invalid_json(&fault, &err);
+    else
         end_with_fault(call, &fault);
-    }
     json_free(body);
 }

@@ -15,9 +15,9 @@
  *   /tandem/v1/calibration/keep    {"object": "calibration_run", "state", "tier", "asked",
  *                                   "questions", "right", "left_s", "error", "found": as `tandem
  *                                   calibrate --json` has it, "kept"} */
-#include "api/evidence/background_reply.h"
 #include "api/evidence/handlers.h"
 #include "api/http/auth.h"
+#include "api/http/background_reply.h"
 #include "api/http/reply.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -42,12 +42,9 @@ static void work_run(void *ctx)
     reply->status = work->host->desk(work->host->desk_ctx, &work->ask, &reply->value, &reply->err);
 }
 
-static void work_free(void *ctx)
+static void work_deinit(void *ctx)
 {
-    struct work *work = ctx;
-    json_free(work->reply.value);
-    json_free(work->body);
-    free(work);
+    json_free(((struct work *)ctx)->body);
 }
 
 /* What of the body each step needs. */
@@ -67,38 +64,38 @@ static bool read_body(struct work *work, struct fault *fault)
     return true;
 }
 
+static bool prepare(struct api *api, const struct http_request *request, enum api_desk_step step,
+                    struct work *work, struct fault *fault)
+{
+    bool reads = step == API_DESK_CHECK || step == API_DESK_APPLY || step == API_DESK_CALIBRATE;
+    snprintf(work->key_id, sizeof work->key_id, "%s", api->who.key_id);
+    work->host = api->host;
+    work->ask = (struct api_desk_ask){.step = step,
+                                      .admin = !api->who.stored,
+                                      .open = auth_is_open(api->host->auth),
+                                      .key_id = work->key_id};
+    work->reply = (struct background_reply){.run = work_run,
+                                            .deinit = work_deinit,
+                                            .conflict = step == API_DESK_APPLY ? "config_changed"
+                                                                               : "calibration_runs",
+                                            .bytes_max = REPLY_BYTES_MAX};
+    return !reads || (fault_parse_json(http_request_body(request), &work->body, fault) &&
+                      read_body(work, fault));
+}
+
 static void begin(struct api *api, struct http_request *request, enum api_desk_step step)
 {
     struct fault fault = {0};
-    struct td_error err = {0};
-    struct work *work = calloc(1, sizeof *work);
-    enum td_status status = work ? TD_OK : TD_NO_MEMORY;
-    bool reads = step == API_DESK_CHECK || step == API_DESK_APPLY || step == API_DESK_CALIBRATE;
-    if (work && !api->host->desk)
-        status = error_set(&err, TD_UNAVAILABLE, "this server has no configuration of its own");
-    else if (work && reads && json_parse(http_request_body(request), &work->body, &err) != TD_OK)
-        fault_invalid_json(&fault, &err);
-    if (status == TD_OK && !fault.code) {
-        snprintf(work->key_id, sizeof work->key_id, "%s", api->who.key_id);
-        work->host = api->host;
-        work->ask = (struct api_desk_ask){.step = step,
-                                          .admin = !api->who.stored,
-                                          .open = auth_is_open(api->host->auth),
-                                          .key_id = work->key_id};
-        work->reply = (struct background_reply){
-            .run = work_run,
-            .free = work_free,
-            .conflict = step == API_DESK_APPLY ? "config_changed" : "calibration_runs",
-            .bytes_max = REPLY_BYTES_MAX};
-        if (!reads || read_body(work, &fault))
-            status = background_reply_begin(api, request, &work->reply, &err);
-    }
-    if (fault.code)
-        api_reply_fault(api, request, &fault);
-    else if (status != TD_OK)
-        api_reply_status(api, request, status, &err, NULL);
-    if (work && (fault.code || status != TD_OK))
-        work_free(work);
+    struct work *work = NULL;
+    if (!api->host->desk)
+        fault_from_status(&fault, TD_UNAVAILABLE, "this server has no configuration of its own",
+                          NULL);
+    else if (!(work = calloc(1, sizeof *work)) || prepare(api, request, step, work, &fault))
+        background_reply_begin(api, request, work);
+    if (!fault.code)
+        return;
+    background_reply_free(work);
+    api_reply_fault(api, request, &fault);
 }
 
 #define HANDLER(name, step)                                                    \

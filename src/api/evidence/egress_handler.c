@@ -6,9 +6,9 @@
  *    "unsigned_rows", "unwritten_rows", "key"}}
  *
  * A record may have a million lines, so it is read in the background. */
-#include "api/evidence/background_reply.h"
 #include "api/evidence/egress_report.h"
 #include "api/evidence/handlers.h"
+#include "api/http/background_reply.h"
 #include "api/http/query.h"
 #include "api/http/reply.h"
 #include "base/json.h"
@@ -64,12 +64,6 @@ static void work_run(void *ctx)
     egress_report_deinit(&report);
 }
 
-static void work_free(void *ctx)
-{
-    json_free(((struct work *)ctx)->reply.value);
-    free(ctx);
-}
-
 /* --- the loop --- */
 
 void egress_handle(struct api *api, struct http_request *request, const char *rest)
@@ -77,23 +71,16 @@ void egress_handle(struct api *api, struct http_request *request, const char *re
     (void)rest;
     uint64_t since;
     struct fault fault = {0};
-    struct td_error err = {0};
     if (!query_number(request, STR("since"), 0, &since) || since > (uint64_t)INT64_MAX / 1000) {
         fault_request(&fault, "since", "since must be a whole number of seconds since 1970");
         api_reply_fault(api, request, &fault);
         return;
     }
     struct work *work = calloc(1, sizeof *work);
-    enum td_status status = TD_NO_MEMORY;
     if (work) {
-        work->reply = (struct background_reply){
-            .run = work_run, .free = work_free, .bytes_max = REPLY_BYTES_MAX};
+        work->reply = (struct background_reply){.run = work_run, .bytes_max = REPLY_BYTES_MAX};
         work->path = api->host->egress_path;
         work->since_wall_ms = since * 1000;
-        status = background_reply_begin(api, request, &work->reply, &err);
     }
-    if (status != TD_OK) {
-        free(work);
-        api_reply_status(api, request, status, &err, NULL);
-    }
+    background_reply_begin(api, request, work);
 }

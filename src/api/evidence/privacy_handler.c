@@ -220,8 +220,8 @@ void privacy_handle_check(struct api *api, struct http_request *request, const c
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     bool told = false;
     enum td_status status = check ? TD_OK : TD_NO_MEMORY;
-    if (status == TD_OK && json_parse(http_request_body(request), &body, &err) != TD_OK)
-        told = !fault_invalid_json(&fault, &err);
+    if (status == TD_OK)
+        told = !fault_parse_json(http_request_body(request), &body, &fault);
     if (status == TD_OK && !told) {
         model_rows_collect(api, services, &check->rows);
         told = !read_body(check, body, &fault) || !find_route(check, &fault);

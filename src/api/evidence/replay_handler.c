@@ -6,9 +6,9 @@
  *     "right"}, "after": [the same, with "right_before" (of those of which both are known),
  *     "right_known", "start_changed", "refused"]}
  * All numbers are means of an exchange. It reads the ledger in the background. */
-#include "api/evidence/background_reply.h"
 #include "api/evidence/handlers.h"
 #include "api/evidence/replay.h"
+#include "api/http/background_reply.h"
 #include "api/http/reply.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -277,7 +277,7 @@ static void work_run(void *ctx)
         reply->value = result_json(work);
 }
 
-static void work_free(void *ctx)
+static void work_deinit(void *ctx)
 {
     struct work *work = ctx;
     for (size_t i = 0; i < work->count; i++) {
@@ -288,8 +288,6 @@ static void work_free(void *ctx)
     }
     if (work->services)
         work->host->release(work->host->ctx, work->services);
-    json_free(work->reply.value);
-    free(work);
 }
 
 /* --- the loop --- */
@@ -298,31 +296,24 @@ void replay_handle(struct api *api, struct http_request *request, const char *re
 {
     (void)rest;
     struct fault fault = {0};
-    struct td_error err = {0};
     struct json *body = NULL;
     struct work *work = calloc(1, sizeof *work);
-    enum td_status status = TD_NO_MEMORY;
-    if (work && !api->host->ledger_path)
-        status = error_set(&err, TD_UNAVAILABLE, "this server keeps no ledger");
-    else if (work)
-        status = json_parse(http_request_body(request), &body, &err);
-    if (status == TD_OK) {
+    if (!api->host->ledger_path) {
+        fault_from_status(&fault, TD_UNAVAILABLE, "this server keeps no ledger", NULL);
+    } else if (fault_parse_json(http_request_body(request), &body, &fault) && work) {
         work->host = api->host;
         work->services = api->host->acquire(api->host->ctx);
         work->reply = (struct background_reply){.run = work_run,
-                                                .free = work_free,
+                                                .deinit = work_deinit,
                                                 .param = "since_wall_ms",
                                                 .bytes_max = REPLY_BYTES_MAX};
-        if (read_body(work, body, &fault))
-            status = background_reply_begin(api, request, &work->reply, &err);
-    } else if (work && err.status == TD_INVALID) {
-        fault_invalid_json(&fault, &err);
+        (void)read_body(work, body, &fault);
     }
-    if (fault.code)
+    if (fault.code) {
+        background_reply_free(work);
         api_reply_fault(api, request, &fault);
-    else if (status != TD_OK)
-        api_reply_status(api, request, status, &err, NULL);
-    if (work && (fault.code || status != TD_OK))
-        work_free(work);
+    } else {
+        background_reply_begin(api, request, work);
+    }
     json_free(body);
 }

@@ -7,8 +7,8 @@
  *                                    "failed" or "cancelled", "model", "last": the last event of
  *                                    `tandem models pull --json`, "error"}
  *   DELETE /tandem/v1/store/pull     ends it; the same pull goes on where it stopped */
-#include "api/evidence/background_reply.h"
 #include "api/evidence/handlers.h"
+#include "api/http/background_reply.h"
 #include "api/http/reply.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -31,28 +31,15 @@ static void work_run(void *ctx)
         work->models->list(work->models->ctx, &work->reply.value, &work->reply.err);
 }
 
-static void work_free(void *ctx)
-{
-    json_free(((struct work *)ctx)->reply.value);
-    free(ctx);
-}
-
 void store_handle_list(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
-    struct td_error err = {0};
     struct work *work = calloc(1, sizeof *work);
-    enum td_status status = TD_NO_MEMORY;
     if (work) {
         work->models = &api->host->models;
-        work->reply = (struct background_reply){
-            .run = work_run, .free = work_free, .bytes_max = REPLY_BYTES_MAX};
-        status = background_reply_begin(api, request, &work->reply, &err);
+        work->reply = (struct background_reply){.run = work_run, .bytes_max = REPLY_BYTES_MAX};
     }
-    if (status == TD_OK)
-        return;
-    free(work);
-    api_reply_status(api, request, status, &err, NULL);
+    background_reply_begin(api, request, work);
 }
 
 static void reply_state(struct api *api, struct http_request *request)
@@ -77,14 +64,10 @@ void store_handle_cancel(struct api *api, struct http_request *request, const ch
 static void name_one(struct api *api, struct http_request *request, bool may_be_null,
                      enum td_status (*call)(void *, const char *, struct td_error *))
 {
-    struct fault fault = {0};
     struct td_error err = {0};
-    struct json *body = NULL;
-    if (json_parse(http_request_body(request), &body, &err) != TD_OK) {
-        fault_invalid_json(&fault, &err);
-        api_reply_fault(api, request, &fault);
+    struct json *body;
+    if (!api_read_body(api, request, &body))
         return;
-    }
     const struct json *model = json_get(body, "model");
     struct td_str name = json_text(model);
     bool is_text = json_kind_of(model) == JSON_KIND_TEXT && !memchr(name.data, '\0', name.len);

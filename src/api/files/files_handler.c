@@ -1,9 +1,9 @@
 /* GET /v1/files, and GET and DELETE of one: /v1/files/ID, /v1/files/ID/content. */
 #include "api/files/file_object.h"
 #include "api/files/handlers.h"
+#include "api/http/background_reply.h"
 #include "api/http/call.h"
 #include "api/http/reply.h"
-#include "base/background.h"
 #include "base/json.h"
 #include "base/str.h"
 
@@ -170,98 +170,44 @@ static void send_contents(struct api *api, struct http_request *request, const c
 /* --- contents that another node has uploaded: a thread fetches them first --- */
 
 struct fetch_work {
+    struct background_reply reply; /* first */
     struct file_store *store;
     char id[STORED_ID_BYTES];
-    enum td_status status;
-    struct td_error err;
 };
-
-struct fetch_call {
-    struct api_call base;      /* first */
-    struct http_request *http; /* NULL when the client left */
-    struct background_task *task;
-};
-
-static void fetch_gone(void *ctx)
-{
-    ((struct fetch_call *)ctx)->http = NULL;
-}
-
-static void fetch_stop(struct api_call *base)
-{
-    struct fetch_call *call = (struct fetch_call *)base;
-    struct fault fault;
-    background_cancel(call->task);
-    fault_stopping(&fault);
-    if (call->http)
-        api_reply_fault(base->api, call->http, &fault);
-    api_call_end(&call->base);
-    free(call);
-}
 
 static void fetch_run(void *ctx)
 {
     struct fetch_work *work = ctx;
     int fd = -1;
-    work->status = file_store_read(work->store, work->id, &fd, &work->err);
+    work->reply.status = file_store_read(work->store, work->id, &fd, &work->reply.err);
     if (fd >= 0)
         close(fd);
 }
 
-static void fetch_done(void *ctx, void *owner)
+static void fetch_reply(struct api *api, struct http_request *request, void *ctx)
 {
     const struct fetch_work *work = ctx;
-    struct fetch_call *call = owner;
-    struct api *api = call->base.api;
-    struct http_request *http = call->http;
-    api_begin_event(api);
-    api_call_end(&call->base);
-    free(call);
-    if (http && work->status == TD_OK)
-        send_contents(api, http, work->id);
-    else if (http)
-        api_reply_status(api, http, work->status, &work->err, NULL);
-}
-
-static enum td_status begin_fetch(struct api *api, struct http_request *request, const char *id,
-                                  struct td_error *err)
-{
-    struct fetch_call *call = calloc(1, sizeof *call);
-    struct fetch_work *work = calloc(1, sizeof *work);
-    enum td_status status = TD_NO_MEMORY;
-    if (call && work) {
-        work->store = api->host->files;
-        snprintf(work->id, sizeof work->id, "%s", id);
-        call->http = request;
-        const struct background_work background = {.run = fetch_run,
-                                                   .done = fetch_done,
-                                                   .free_ctx = free,
-                                                   .ctx = work,
-                                                   .owner = call,
-                                                   .loop = api->loop};
-        status = background_submit(api->host->background, &background, &call->task, err);
-    }
-    if (status != TD_OK) {
-        free(call);
-        free(work);
-        return status;
-    }
-    api_call_begin(api, &call->base, fetch_stop, false);
-    http_request_on_gone(request, fetch_gone, call);
-    return TD_OK;
+    if (request && work->reply.status == TD_OK)
+        send_contents(api, request, work->id);
+    else if (request)
+        api_reply_status(api, request, work->reply.status, &work->reply.err, NULL);
 }
 
 void files_handle_content(struct api *api, struct http_request *request, const char *rest)
 {
     struct stored_file file;
-    struct td_error err = {0};
     if (!find(api, request, rest, &file))
         return;
     if (file_store_is_near(api->host->files, file.id)) {
         send_contents(api, request, file.id);
         return;
     }
-    enum td_status status = begin_fetch(api, request, file.id, &err);
-    if (status != TD_OK)
-        api_reply_status(api, request, status, &err, NULL);
+    struct fetch_work *work = calloc(1, sizeof *work);
+    if (work) {
+        work->reply =
+            (struct background_reply){.run = fetch_run, .reply = fetch_reply, .goes_on = true};
+        work->store = api->host->files;
+        snprintf(work->id, sizeof work->id, "%s", file.id);
+    }
+    background_reply_begin(api, request, work);
 }

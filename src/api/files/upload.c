@@ -7,10 +7,9 @@
 #include "api/files/file_object.h"
 #include "api/files/handlers.h"
 #include "api/files/multipart.h"
-#include "api/http/call.h"
+#include "api/http/background_reply.h"
 #include "api/http/reply.h"
 #include "api/wire/media_parts.h"
-#include "base/background.h"
 #include "base/json.h"
 #include "base/str.h"
 
@@ -243,94 +242,31 @@ static bool check(struct upload *upload, struct fault *fault)
 
 /* What the thread works on. */
 struct keep_work {
+    struct background_reply reply; /* first */
     struct file_draft *draft;
     struct stored_file file;
-    enum td_status status;
-    struct td_error err;
 };
-
-struct keep_call {
-    struct api_call base;      /* first */
-    struct http_request *http; /* NULL when the client left: the file is kept all the same */
-    struct background_task *task;
-};
-
-static void call_gone(void *ctx)
-{
-    ((struct keep_call *)ctx)->http = NULL;
-}
-
-static void call_free(struct keep_call *call)
-{
-    api_call_end(&call->base);
-    free(call);
-}
-
-static void call_stop(struct api_call *base)
-{
-    struct keep_call *call = (struct keep_call *)base;
-    struct fault fault;
-    background_cancel(call->task);
-    fault_stopping(&fault);
-    if (call->http)
-        api_reply_fault(base->api, call->http, &fault);
-    call_free(call);
-}
 
 static void work_run(void *ctx)
 {
     struct keep_work *work = ctx;
     struct file_draft *draft = work->draft;
     work->draft = NULL;
-    work->status = file_draft_keep(draft, &work->file, &work->err);
+    work->reply.status = file_draft_keep(draft, &work->file, &work->reply.err);
 }
 
-static void work_free(void *ctx)
+static void work_deinit(void *ctx)
 {
-    struct keep_work *work = ctx;
-    file_draft_drop(work->draft);
-    free(work);
+    file_draft_drop(((struct keep_work *)ctx)->draft);
 }
 
-static void work_done(void *ctx, void *owner)
+static void work_reply(struct api *api, struct http_request *request, void *ctx)
 {
     const struct keep_work *work = ctx;
-    struct keep_call *call = owner;
-    struct api *api = call->base.api;
-    api_begin_event(api);
-    if (call->http && work->status == TD_OK)
-        api_reply_value(api, call->http, file_object(&work->file), FILES_REPLY_BYTES_MAX);
-    else if (call->http)
-        file_reply_status(api, call->http, work->status, &work->err);
-    call_free(call);
-}
-
-static enum td_status begin(struct api *api, struct http_request *request, struct upload *upload,
-                            struct td_error *err)
-{
-    struct keep_call *call = calloc(1, sizeof *call);
-    struct keep_work *work = calloc(1, sizeof *work);
-    enum td_status status = TD_NO_MEMORY;
-    if (call && work) {
-        *work = (struct keep_work){.draft = upload->draft, .file = upload->file};
-        call->http = request;
-        const struct background_work background = {.run = work_run,
-                                                   .done = work_done,
-                                                   .free_ctx = work_free,
-                                                   .ctx = work,
-                                                   .owner = call,
-                                                   .loop = api->loop};
-        status = background_submit(api->host->background, &background, &call->task, err);
-    }
-    if (status != TD_OK) {
-        free(call);
-        free(work);
-        return status;
-    }
-    upload->draft = NULL;
-    api_call_begin(api, &call->base, call_stop, false);
-    http_request_on_gone(request, call_gone, call);
-    return TD_OK;
+    if (request && work->reply.status == TD_OK)
+        api_reply_value(api, request, file_object(&work->file), FILES_REPLY_BYTES_MAX);
+    else if (request)
+        file_reply_status(api, request, work->reply.status, &work->reply.err);
 }
 
 void files_handle_upload(struct api *api, struct http_request *request, const char *rest)
@@ -338,10 +274,19 @@ void files_handle_upload(struct api *api, struct http_request *request, const ch
     (void)rest;
     struct upload *upload = http_request_sink(request);
     struct fault fault = {0};
-    struct td_error err = {0};
-    enum td_status status;
-    if (!check(upload, &fault))
+    if (!check(upload, &fault)) {
         api_reply_fault(api, request, &fault);
-    else if ((status = begin(api, request, upload, &err)) != TD_OK)
-        file_reply_status(api, request, status, &err);
+        return;
+    }
+    struct keep_work *work = calloc(1, sizeof *work);
+    if (work) {
+        *work = (struct keep_work){.reply = {.run = work_run,
+                                             .reply = work_reply,
+                                             .deinit = work_deinit,
+                                             .goes_on = true}, /* the file is kept */
+                                   .draft = upload->draft,
+                                   .file = upload->file};
+        upload->draft = NULL;
+    }
+    background_reply_begin(api, request, work);
 }

@@ -65,13 +65,6 @@ bool fault_request(struct fault *fault, const char *param, const char *format, .
     return false;
 }
 
-bool fault_invalid_json(struct fault *fault, const struct td_error *err)
-{
-    fault_request(fault, NULL, "the body is not valid JSON: %s", err->message);
-    fault->error_code = "invalid_json";
-    return false;
-}
-
 void fault_set(struct fault *fault, int code, const char *type, const char *error_code,
                const char *format, ...)
 {
@@ -140,6 +133,19 @@ void fault_from_status(struct fault *fault, enum td_status status, const char *m
     copy_text(fault->message, sizeof fault->message,
               message && *message ? message : td_status_name(status));
     strip_folders(fault->message);
+}
+
+bool fault_parse_json(struct td_str body, struct json **out, struct fault *fault)
+{
+    struct td_error err = {0};
+    enum td_status status = json_parse(body, out, &err);
+    if (status == TD_INVALID) {
+        fault_request(fault, NULL, "the body is not valid JSON: %s", err.message);
+        fault->error_code = "invalid_json";
+    } else if (status != TD_OK) {
+        fault_from_status(fault, status, err.message, NULL);
+    }
+    return status == TD_OK;
 }
 
 void fault_upstream(struct fault *fault, bool denied, const char *message)

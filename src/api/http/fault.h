@@ -8,6 +8,8 @@
 
 #include "base/buf.h"
 
+struct json;
+
 struct fault {
     int code;               /* HTTP status; 0 = nothing went wrong */
     const char *type;       /* "invalid_request_error", ...; a literal */
@@ -20,8 +22,8 @@ struct fault {
 
 /* 400 with the place at fault; always false, so that a parser can `return fault_request(...)`. */
 bool fault_request(struct fault *fault, const char *param, const char *format, ...) TD_PRINTF(3, 4);
-/* 400 for a body that json_parse refused with `err`; always false. */
-bool fault_invalid_json(struct fault *fault, const struct td_error *err);
+/* json_parse of a body; false with 400 for what is not JSON. */
+bool fault_parse_json(struct td_str body, struct json **out, struct fault *fault);
 /* Any code; type and error_code must be literals (error_code may be NULL). */
 void fault_set(struct fault *fault, int code, const char *type, const char *error_code,
                const char *format, ...) TD_PRINTF(5, 6);

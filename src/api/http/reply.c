@@ -69,6 +69,15 @@ void api_reply_value(struct api *api, struct http_request *request, struct json 
     buf_deinit(&body);
 }
 
+bool api_read_body(struct api *api, struct http_request *request, struct json **out)
+{
+    struct fault fault;
+    bool ok = fault_parse_json(http_request_body(request), out, &fault);
+    if (!ok)
+        api_reply_fault(api, request, &fault);
+    return ok;
+}
+
 const struct fault_form *api_fault_form(const struct api *api, const char *path)
 {
     for (size_t i = 0; i < api->endpoint_count; i++)

@@ -6,6 +6,9 @@
 
 struct json;
 
+/* fault_parse_json of the request's body; false when it was replied that it cannot be read. */
+bool api_read_body(struct api *api, struct http_request *request, struct json **out);
+
 void api_reply_text(struct api *api, struct http_request *request, int code, const char *type,
                     struct td_str body);
 /* Where the handling of a request or of an event begins. */

@@ -94,11 +94,10 @@ static bool read_rights(struct review_call *call, struct fault *fault)
 static bool read_body(struct review_call *call, struct fault *fault)
 {
     struct td_str body = str_trim(http_request_body(call->request));
-    struct td_error err = {0};
     if (body.len == 0)
         return true;
-    if (json_parse(body, &call->body, &err) != TD_OK)
-        return fault_invalid_json(fault, &err);
+    if (!fault_parse_json(body, &call->body, fault))
+        return false;
     return json_kind_of(call->body) == JSON_KIND_OBJECT ||
            fault_request(fault, NULL, "the body must be an object");
 }

@@ -152,10 +152,9 @@ static bool read_top(struct classify_request *out, struct fault *fault)
 bool classify_request_parse(struct td_str text, struct classify_request *out, struct fault *fault)
 {
     ASSERT(out && fault);
-    struct td_error err = {0};
     *out = (struct classify_request){.model = "auto"};
-    if (json_parse(text, &out->body, &err) != TD_OK)
-        return fault_invalid_json(fault, &err);
+    if (!fault_parse_json(text, &out->body, fault))
+        return false;
     if (json_kind_of(out->body) != JSON_KIND_OBJECT)
         return fault_request(fault, NULL, "the body must be a JSON object");
     return read_name(out->body, "model", &out->model, fault) &&

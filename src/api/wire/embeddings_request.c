@@ -160,13 +160,12 @@ bool embeddings_request_read(const struct embedding_form *form, struct td_str te
                              struct embeddings_request *out, struct fault *fault)
 {
     ASSERT(form && out && fault);
-    struct td_error err = {0};
     *out = (struct embeddings_request){0};
     if (openai_request_count_values(text) > EMBEDDINGS_VALUES_MAX)
         return fault_request(fault, NULL, "the body has more than %d JSON values",
                              EMBEDDINGS_VALUES_MAX);
-    if (json_parse(text, &out->body, &err) != TD_OK)
-        return fault_invalid_json(fault, &err);
+    if (!fault_parse_json(text, &out->body, fault))
+        return false;
     if (json_kind_of(out->body) != JSON_KIND_OBJECT)
         return fault_request(fault, NULL, "the body must be a JSON object");
     if (!openai_request_put_model(out->body, named, fault) || !translate(form, out, fault))

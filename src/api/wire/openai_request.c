@@ -328,13 +328,12 @@ size_t openai_request_count_values(struct td_str text)
 bool openai_request_read_object(struct td_str body, struct json **out, struct fault *fault)
 {
     ASSERT(out && fault);
-    struct td_error err = {0};
     *out = NULL;
     if (openai_request_count_values(body) > OPENAI_VALUES_MAX)
         return fault_request(fault, NULL, "the body has more than %d JSON values",
                              OPENAI_VALUES_MAX);
-    if (json_parse(body, out, &err) != TD_OK)
-        return fault_invalid_json(fault, &err);
+    if (!fault_parse_json(body, out, fault))
+        return false;
     if (json_kind_of(*out) == JSON_KIND_OBJECT) {
         body_forms_settle(*out);
         return true;

@@ -134,10 +134,11 @@ static void test_a_fault_of_the_request_is_told_with_its_place_and_not_to_be_rep
     CHECK(strcmp(fault.error_code, "invalid_value") == 0 && strcmp(fault.param, "stop[1]") == 0);
     CHECK(fault.no_retry && fault.retry_after_s == 0 && strcmp(fault.message, "it is 7") == 0);
     CHECK(!fault_request(&fault, NULL, "nowhere") && !*fault.param);
-    const struct td_error err = {.status = TD_INVALID, .message = "line 3"};
+    struct json *body;
     fault = used_fault();
-    CHECK(!fault_invalid_json(&fault, &err) && fault.code == 400 && !*fault.param);
-    CHECK(strcmp(fault.error_code, "invalid_json") == 0 && strstr(fault.message, "line 3"));
+    CHECK(!fault_parse_json(STR("{\n\n}}"), &body, &fault) && !body && fault.code == 400);
+    CHECK(!*fault.param && strcmp(fault.error_code, "invalid_json") == 0);
+    CHECK(strstr(fault.message, "line 3"));
     char param[400];
     memset(param, 'p', sizeof param - 1);
     param[sizeof param - 1] = '\0';
