@@ -100,35 +100,32 @@ void alarms_write_metrics(const struct api_host *host, const struct exchange_ser
         return;
     struct watch_numbers numbers;
     watch_numbers(services->watch, &numbers);
-    buf_printf(out, "# HELP tandem_alarms_active Alarms that last, by kind\n"
-                    "# TYPE tandem_alarms_active gauge\n");
+    metrics_write_head(out, "tandem_alarms_active", "Alarms that last, by kind");
     for (int kind = 0; kind < WATCH_KIND_COUNT; kind++)
         buf_printf(out, "tandem_alarms_active{kind=\"%s\"} %u\n",
                    watch_kind_name((enum watch_kind)kind), numbers.active[kind]);
-    buf_printf(out, "# HELP tandem_alarms_total Alarms that began, by kind\n"
-                    "# TYPE tandem_alarms_total counter\n");
+    metrics_write_head(out, "tandem_alarms_total", "Alarms that began, by kind");
     for (int kind = 0; kind < WATCH_KIND_COUNT; kind++)
         buf_printf(out, "tandem_alarms_total{kind=\"%s\"} %llu\n",
                    watch_kind_name((enum watch_kind)kind), (unsigned long long)numbers.begun[kind]);
     if (!isnan(numbers.escalation_share))
-        metrics_write_value(out, "tandem_escalation_share", "gauge",
+        metrics_write_value(out, "tandem_escalation_share",
                             "Share of the last 500 or so exchanges that left the device although "
                             "they might have stayed",
                             numbers.escalation_share);
-    metrics_write_value(out, "tandem_score_psi", "gauge",
+    metrics_write_value(out, "tandem_score_psi",
                         "Stability index of the confidences' distribution, last 500", numbers.psi);
     static const char *const windows[WATCH_BURN_COUNT] = {"5m", "1h"};
     if (!isnan(numbers.burn[1]))
-        buf_printf(out,
-                   "# HELP tandem_objective_burn_rate Share of answers later than asked for, by "
-                   "the share that may be (watch.objective)\n"
-                   "# TYPE tandem_objective_burn_rate gauge\n");
+        metrics_write_head(out, "tandem_objective_burn_rate",
+                           "Share of answers later than asked for, by the share that may be "
+                           "(watch.objective)");
     for (int i = 0; i < WATCH_BURN_COUNT; i++)
         if (!isnan(numbers.burn[i]))
             buf_printf(out, "tandem_objective_burn_rate{window=\"%s\"} %.9g\n", windows[i],
                        numbers.burn[i]);
     if (!isnan(numbers.calibration_error))
-        metrics_write_value(out, "tandem_calibration_error", "gauge",
+        metrics_write_value(out, "tandem_calibration_error",
                             "Mean of confidence minus what people said of the answers, last 300",
                             numbers.calibration_error);
 }

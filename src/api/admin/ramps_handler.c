@@ -118,19 +118,17 @@ void ramps_write_metrics(const struct api_host *host, const struct exchange_serv
     size_t count = 0;
     struct ramp_view *views = views_of(services->ramp_table, &count);
     if (count > 0)
-        buf_printf(out, "# HELP tandem_ramp_percent Share of a route's users that its ramp takes\n"
-                        "# TYPE tandem_ramp_percent gauge\n");
+        metrics_write_head(out, "tandem_ramp_percent",
+                           "Share of a route's users that its ramp takes");
     for (size_t i = 0; i < count; i++)
         buf_printf(out, "tandem_ramp_percent{route=\"%s\",to=\"%s\"} %g\n", views[i].route,
                    views[i].to, views[i].percent);
     if (count > 0)
-        buf_printf(out, "# HELP tandem_ramp_stopped Whether it stopped for what was lost\n"
-                        "# TYPE tandem_ramp_stopped gauge\n");
+        metrics_write_head(out, "tandem_ramp_stopped", "Whether it stopped for what was lost");
     for (size_t i = 0; i < count; i++)
         buf_printf(out, "tandem_ramp_stopped{route=\"%s\"} %d\n", views[i].route, views[i].stopped);
     if (count > 0)
-        buf_printf(out, "# HELP tandem_ramp_judged Judgements in the ramp's step, by evidence\n"
-                        "# TYPE tandem_ramp_judged gauge\n");
+        metrics_write_head(out, "tandem_ramp_judged", "Judgements in the ramp's step, by evidence");
     for (size_t i = 0; i < count; i++)
         for (int j = 0; j < RAMP_EVIDENCE_COUNT; j++)
             buf_printf(out, "tandem_ramp_judged{route=\"%s\",evidence=\"%s\"} %u\n", views[i].route,

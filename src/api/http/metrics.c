@@ -229,8 +229,14 @@ void metrics_write(struct metrics *metrics, struct buf *out)
     free(sum);
 }
 
-void metrics_write_value(struct buf *out, const char *name, const char *type, const char *help,
-                         double value)
+void metrics_write_head(struct buf *out, const char *name, const char *help)
 {
-    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %.12g\n", name, help, name, type, name, value);
+    bool counts = str_ends_with(str_from(name), STR("_total"));
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, counts ? "counter" : "gauge");
+}
+
+void metrics_write_value(struct buf *out, const char *name, const char *help, double value)
+{
+    metrics_write_head(out, name, help);
+    buf_printf(out, "%s %.12g\n", name, value);
 }

@@ -47,8 +47,9 @@ void metrics_observe(struct metrics *metrics, uint32_t shard, enum metrics_famil
 void metrics_label(char *labels, const char *name, const char *value);
 
 void metrics_write(struct metrics *metrics, struct buf *out);
-/* One line pair for a value that lives elsewhere. type: "gauge" or "counter". */
-void metrics_write_value(struct buf *out, const char *name, const char *type, const char *help,
-                         double value);
+/* What stands above the lines of a name: a counter if it ends with "_total", else a gauge. */
+void metrics_write_head(struct buf *out, const char *name, const char *help);
+/* The same with one line, for a value that lives elsewhere. */
+void metrics_write_value(struct buf *out, const char *name, const char *help, double value);
 
 #endif

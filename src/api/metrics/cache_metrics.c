@@ -8,10 +8,8 @@
 static void write_unlike(const struct answer_cache_counts *counts, struct buf *out)
 {
     static const char name[] = "tandem_cache_unlike_total";
-    buf_printf(out,
-               "# HELP %s Attempts that found only similar questions with others of these\n"
-               "# TYPE %s counter\n",
-               name, name);
+    metrics_write_head(out, name,
+                       "Attempts that found only similar questions with others of these");
     for (enum question_mark mark = 0; mark < MARK_COUNT; mark++)
         buf_printf(out, "%s{differs_in=\"%s\"} %llu\n", name, question_mark_name(mark),
                    (unsigned long long)counts->unlike[mark]);
@@ -26,28 +24,27 @@ void cache_write_metrics(const struct api_host *host, const struct exchange_serv
         return;
     answer_cache_read(host->answers, &counts);
     const struct {
-        const char *name, *type, *help;
+        const char *name, *help;
         double value;
     } rows[] = {
-        {"tandem_cache_hits_total", "counter", "Attempts that a kept answer was found for",
+        {"tandem_cache_hits_total", "Attempts that a kept answer was found for",
          (double)counts.hits},
-        {"tandem_cache_misses_total", "counter", "Attempts that looked for one in vain",
+        {"tandem_cache_misses_total", "Attempts that looked for one in vain",
          (double)counts.misses},
-        {"tandem_cache_similar_total", "counter",
+        {"tandem_cache_similar_total",
          "Of these, attempts that the answer to a similar question was given to",
          (double)counts.similar},
-        {"tandem_cache_stored_total", "counter", "Answers that were kept", (double)counts.stored},
-        {"tandem_cache_evicted_total", "counter", "Kept answers that were dropped for want of room",
+        {"tandem_cache_stored_total", "Answers that were kept", (double)counts.stored},
+        {"tandem_cache_evicted_total", "Kept answers that were dropped for want of room",
          (double)counts.evicted},
-        {"tandem_cache_expired_total", "counter",
+        {"tandem_cache_expired_total",
          "Kept answers that were too old or of another server when they were asked for",
          (double)counts.expired},
-        {"tandem_cache_answers", "gauge", "Answers that are kept now", (double)counts.count},
-        {"tandem_cache_bytes", "gauge", "Their bytes", (double)counts.bytes},
-        {"tandem_cache_saved_usd_total", "counter", "What the hits would have cost in USD",
-         counts.saved_usd},
+        {"tandem_cache_answers", "Answers that are kept now", (double)counts.count},
+        {"tandem_cache_bytes", "Their bytes", (double)counts.bytes},
+        {"tandem_cache_saved_usd_total", "What the hits would have cost in USD", counts.saved_usd},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        metrics_write_value(out, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
+        metrics_write_value(out, rows[i].name, rows[i].help, rows[i].value);
     write_unlike(&counts, out);
 }

@@ -22,10 +22,9 @@ void consistency_write_metrics(const struct api_host *host,
         return;
     struct consistency_numbers numbers;
     consistency_numbers(services->consistency, &numbers);
-    buf_printf(out,
-               "# HELP tandem_remembered_starts_total Requests with a remembered start, by what "
-               "came of it; moved and barred are flips\n"
-               "# TYPE tandem_remembered_starts_total counter\n");
+    metrics_write_head(out, "tandem_remembered_starts_total",
+                       "Requests with a remembered start, by what came of it; moved and barred are "
+                       "flips");
     write_results("similar", numbers.similar, out);
     write_results("conversation", numbers.conversation, out);
     uint64_t all = 0;
@@ -33,15 +32,15 @@ void consistency_write_metrics(const struct api_host *host,
         all += numbers.similar[i];
     if (all > 0)
         metrics_write_value(
-            out, "tandem_flip_rate", "gauge",
+            out, "tandem_flip_rate",
             "Share of similar questions that started on another tier than the earlier one",
             (double)(numbers.similar[CONSISTENCY_MOVED] + numbers.similar[CONSISTENCY_BARRED]) /
                 (double)all);
     metrics_write_value(
-        out, "tandem_stickiness_gain_given_up_total", "counter",
+        out, "tandem_stickiness_gain_given_up_total",
         "Probability of right answers beyond the gates' bounds that keeping gave up", numbers.gain);
-    metrics_write_value(out, "tandem_stickiness_cost_usd_total", "counter",
+    metrics_write_value(out, "tandem_stickiness_cost_usd_total",
                         "What keeping dearer tiers cost more, in USD", numbers.usd);
-    metrics_write_value(out, "tandem_remembered_starts", "gauge",
+    metrics_write_value(out, "tandem_remembered_starts",
                         "Questions and conversations that are remembered", numbers.entries);
 }

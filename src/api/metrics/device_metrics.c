@@ -18,27 +18,22 @@ void device_write_metrics(const struct api_host *host, const struct exchange_ser
     double wall = state.thermal.known ? state.thermal.wall_c : (double)NAN;
     double memory = state.memory.known ? (double)state.memory.free_bytes : (double)NAN;
     const struct {
-        const char *name, *type, *help;
+        const char *name, *help;
         double value;
     } rows[] = {
-        {"tandem_device_level", "gauge", "What is done to spare the device: 0 as usual to 3",
-         state.level},
-        {"tandem_device_level_changes_total", "counter", "Changes of that level, for heat",
+        {"tandem_device_level", "What is done to spare the device: 0 as usual to 3", state.level},
+        {"tandem_device_level_changes_total", "Changes of that level, for heat",
          (double)state.switches},
-        {"tandem_device_thread_share", "gauge", "Share of the engine's threads that compute",
+        {"tandem_device_thread_share", "Share of the engine's threads that compute",
          state.thread_share},
-        {"tandem_device_temperature_celsius", "gauge", "The zone that is nearest to its limit",
-         heat},
-        {"tandem_device_temperature_limit_celsius", "gauge", "Where the kernel slows the machine",
-         wall},
-        {"tandem_device_battery_percent", "gauge", "Charge of the emptiest battery", state.battery},
-        {"tandem_device_power_watts", "gauge", "Power that is drawn", state.watts},
-        {"tandem_device_token_joules", "gauge", "Energy of a token of the local engine",
-         state.token_j},
-        {"tandem_device_memory_free_bytes", "gauge", "Memory that the process may still use",
-         memory},
+        {"tandem_device_temperature_celsius", "The zone that is nearest to its limit", heat},
+        {"tandem_device_temperature_limit_celsius", "Where the kernel slows the machine", wall},
+        {"tandem_device_battery_percent", "Charge of the emptiest battery", state.battery},
+        {"tandem_device_power_watts", "Power that is drawn", state.watts},
+        {"tandem_device_token_joules", "Energy of a token of the local engine", state.token_j},
+        {"tandem_device_memory_free_bytes", "Memory that the process may still use", memory},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (isfinite(rows[i].value))
-            metrics_write_value(out, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
+            metrics_write_value(out, rows[i].name, rows[i].help, rows[i].value);
 }

@@ -3,7 +3,6 @@
 
 #include "api/http/metrics.h"
 #include "api/metrics/metric_writers.h"
-#include "base/str.h"
 
 void hedging_write_metrics(const struct api_host *host, const struct exchange_services *services,
                            struct buf *out)
@@ -13,21 +12,20 @@ void hedging_write_metrics(const struct api_host *host, const struct exchange_se
         return;
     struct hedge_numbers numbers;
     hedge_allowance_numbers(services->hedge_allowance, &numbers);
-    metrics_write_value(out, "tandem_hedgeable_requests_total", "counter",
+    metrics_write_value(out, "tandem_hedgeable_requests_total",
                         "Requests of hedged routes that had another tier to ask",
                         (double)numbers.requests);
-    metrics_write_value(out, "tandem_hedges_started_total", "counter",
-                        "Tiers asked beside one that was slow", (double)numbers.started);
-    metrics_write_value(out, "tandem_hedges_refused_total", "counter",
+    metrics_write_value(out, "tandem_hedges_started_total", "Tiers asked beside one that was slow",
+                        (double)numbers.started);
+    metrics_write_value(out, "tandem_hedges_refused_total",
                         "Those not asked because the share of the requests was used up",
                         (double)numbers.refused);
-    buf_append_str(out,
-                   STR("# HELP tandem_hedges_total Hedges that have ended; won: theirs was the "
-                       "answer given\n# TYPE tandem_hedges_total counter\n"));
+    metrics_write_head(out, "tandem_hedges_total",
+                       "Hedges that have ended; won: theirs was the answer given");
     for (int i = 0; i < HEDGE_RESULT_COUNT; i++)
         buf_printf(out, "tandem_hedges_total{result=\"%s\"} %llu\n",
                    hedge_result_name((enum hedge_result)i), (unsigned long long)numbers.ended[i]);
-    metrics_write_value(out, "tandem_hedges_cost_usd_total", "counter",
+    metrics_write_value(out, "tandem_hedges_cost_usd_total",
                         "Spent on answers that were not used because the other one came first",
                         numbers.spent_usd);
 }

@@ -54,11 +54,6 @@ static void write_whom(const struct meter_numbers *numbers, char labels[METRICS_
         metrics_label(labels, *numbers->whom == 'k' ? "key" : "tenant", numbers->whom + 1);
 }
 
-static void begin_family(struct buf *out, const char *name, const char *type, const char *help)
-{
-    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
 static void write_refused(const struct shown *shown, struct buf *out)
 {
     static const char *const names[METER_LIMIT_COUNT] = {[METER_REQUESTS] = "requests",
@@ -66,8 +61,8 @@ static void write_refused(const struct shown *shown, struct buf *out)
                                                          [METER_TOO_LARGE] = "too_large",
                                                          [METER_SPENT] = "budget"};
     char labels[METRICS_LABELS_BYTES];
-    begin_family(out, "tandem_key_refused_total", "counter",
-                 "Requests that a limit of their key or tenant refused");
+    metrics_write_head(out, "tandem_key_refused_total",
+                       "Requests that a limit of their key or tenant refused");
     for (size_t i = 0; i < shown->count; i++) {
         for (int limit = METER_REQUESTS; limit < METER_LIMIT_COUNT; limit++) {
             if (!shown->of[i].refused[limit])
@@ -85,9 +80,9 @@ static void write_spent(const struct shown *shown, bool tokens, struct buf *out)
     static const char *const periods[] = {"day", "month"};
     const char *name = tokens ? "tandem_key_tokens" : "tandem_key_spent_usd";
     char labels[METRICS_LABELS_BYTES];
-    begin_family(out, name, "gauge",
-                 tokens ? "Tokens of the running day and month, by key or tenant"
-                        : "USD of the running day and month, by key or tenant");
+    metrics_write_head(out, name,
+                       tokens ? "Tokens of the running day and month, by key or tenant"
+                              : "USD of the running day and month, by key or tenant");
     for (size_t i = 0; i < shown->count; i++) {
         for (int period = 0; period < KEY_PERIOD_COUNT; period++) {
             write_whom(&shown->of[i], labels);
@@ -107,8 +102,8 @@ void keys_write_metrics(const struct api_host *host, const struct exchange_servi
     if (!shown)
         return;
     meters_each(host->meters, add, shown);
-    begin_family(out, "tandem_key_requests_total", "counter",
-                 "Requests that were let in, by key or tenant");
+    metrics_write_head(out, "tandem_key_requests_total",
+                       "Requests that were let in, by key or tenant");
     for (size_t i = 0; i < shown->count; i++) {
         write_whom(&shown->of[i], labels);
         buf_printf(out, "tandem_key_requests_total{%s} %llu\n", labels,

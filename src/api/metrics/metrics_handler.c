@@ -15,7 +15,7 @@ static void confidence_write_metrics(const struct api_host *host,
                                      const struct exchange_services *services, struct buf *out)
 {
     (void)host;
-    metrics_write_value(out, "tandem_confidence_calibrated", "gauge",
+    metrics_write_value(out, "tandem_confidence_calibrated",
                         "1: by a confidence model; 0: by the rule; -1: the model given is stale",
                         services->confidence_state == CONFIDENCE_CALIBRATED ? 1
                         : services->confidence_state == CONFIDENCE_STALE    ? -1
@@ -28,16 +28,16 @@ static void ledger_write_metrics(const struct api_host *host,
     (void)services;
     if (!host->ledger)
         return;
-    metrics_write_value(out, "tandem_ledger_dropped_total", "counter",
+    metrics_write_value(out, "tandem_ledger_dropped_total",
                         "Exchanges that the ledger could not record",
                         (double)ledger_dropped(host->ledger));
     if (ledger_is_file(host->ledger_path))
         return;
     uint64_t waiting;
     bool away = ledger_is_away(host->ledger, &waiting);
-    metrics_write_value(out, "tandem_ledger_database_up", "gauge",
-                        "0: the ledger's database is away", !away);
-    metrics_write_value(out, "tandem_ledger_waiting_rows", "gauge",
+    metrics_write_value(out, "tandem_ledger_database_up", "0: the ledger's database is away",
+                        !away);
+    metrics_write_value(out, "tandem_ledger_waiting_rows",
                         "Rows that wait on this node's disk for the database", (double)waiting);
 }
 
@@ -46,7 +46,7 @@ static void limits_write_metrics(const struct api_host *host,
 {
     uint32_t nodes;
     (void)host;
-    metrics_write_value(out, "tandem_limits_alone", "gauge",
+    metrics_write_value(out, "tandem_limits_alone",
                         "1: limits are shared, but Redis is away, and this node has its share",
                         tier_health_is_alone(services->health, &nodes));
 }

@@ -13,29 +13,29 @@ void otlp_write_metrics(const struct api_host *host, const struct exchange_servi
     struct otlp_counts counts;
     (void)services;
     if (host->access_log)
-        metrics_write_value(out, "tandem_access_log_dropped_total", "counter",
+        metrics_write_value(out, "tandem_access_log_dropped_total",
                             "Lines of the access log that did not fit its buffer",
                             (double)access_log_dropped(host->access_log));
     if (host->webhooks) {
         struct webhook_counts told;
         webhooks_read(host->webhooks, &told);
-        metrics_write_value(out, "tandem_webhooks_sent_total", "counter",
+        metrics_write_value(out, "tandem_webhooks_sent_total",
                             "Messages that a webhook's receiver took", (double)told.sent);
-        metrics_write_value(out, "tandem_webhooks_dropped_total", "counter",
+        metrics_write_value(out, "tandem_webhooks_dropped_total",
                             "Messages that it did not take, or that did not fit the queue",
                             (double)told.dropped);
-        metrics_write_value(out, "tandem_webhooks_failures_total", "counter",
+        metrics_write_value(out, "tandem_webhooks_failures_total",
                             "Transfers to webhooks that failed, also those repeated",
                             (double)told.failures);
     }
     if (!host->otlp)
         return;
     otlp_read(host->otlp, &counts);
-    metrics_write_value(out, "tandem_otlp_spans_total", "counter", "Spans that the collector took",
+    metrics_write_value(out, "tandem_otlp_spans_total", "Spans that the collector took",
                         (double)counts.spans);
-    metrics_write_value(out, "tandem_otlp_spans_dropped_total", "counter",
+    metrics_write_value(out, "tandem_otlp_spans_dropped_total",
                         "Spans that it did not take, or that did not fit the queue",
                         (double)counts.dropped);
-    metrics_write_value(out, "tandem_otlp_failures_total", "counter",
-                        "Transfers to the collector that failed", (double)counts.failures);
+    metrics_write_value(out, "tandem_otlp_failures_total", "Transfers to the collector that failed",
+                        (double)counts.failures);
 }

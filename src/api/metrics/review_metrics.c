@@ -1,4 +1,5 @@
 /* Tickets for people (tier/review/review.h), for GET /metrics. */
+#include "api/http/metrics.h"
 #include "api/metrics/metric_writers.h"
 #include "base/clock.h"
 #include "ledger/store/queue_store.h"
@@ -16,11 +17,6 @@ static void write_outcome(void *ctx, const char *outcome, uint64_t count)
                writing->tier, outcome, (unsigned long long)count);
 }
 
-static void write_head(const char *name, const char *help, struct buf *out)
-{
-    buf_printf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
-}
-
 void reviews_write_metrics(const struct api_host *host, const struct exchange_services *services,
                            struct buf *out)
 {
@@ -36,9 +32,10 @@ void reviews_write_metrics(const struct api_host *host, const struct exchange_se
             continue;
         queue_store_count(queue, tier, &count);
         if (!any) {
-            write_head("tandem_review_tickets", "Tickets that have not ended", out);
-            write_head("tandem_review_oldest_seconds", "Age of the oldest of them", out);
-            write_head("tandem_review_ended", "Tickets that are kept, by how they ended", out);
+            metrics_write_head(out, "tandem_review_tickets", "Tickets that have not ended");
+            metrics_write_head(out, "tandem_review_oldest_seconds", "Age of the oldest of them");
+            metrics_write_head(out, "tandem_review_ended",
+                               "Tickets that are kept, by how they ended");
         }
         any = true;
         buf_printf(out, "tandem_review_tickets{tier=\"%s\",state=\"open\"} %llu\n", tier,

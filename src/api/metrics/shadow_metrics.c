@@ -8,7 +8,7 @@ static void write_family(struct buf *out, const char *name, const char *help,
                          const double values[static SHADOW_PLACE_COUNT])
 {
     static const char *const places[] = {"device", "elsewhere"};
-    buf_printf(out, "# HELP %s %s\n# TYPE %s counter\n", name, help, name);
+    metrics_write_head(out, name, help);
     for (int i = 0; i < SHADOW_PLACE_COUNT; i++)
         buf_printf(out, "%s{place=\"%s\"} %.10g\n", name, places[i], values[i]);
 }
@@ -45,6 +45,5 @@ void shadows_write_metrics(const struct api_host *host, const struct exchange_se
     }
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         write_family(out, families[i].name, families[i].help, values[i]);
-    metrics_write_value(out, "tandem_shadows_running", "gauge", "Shadows that run now",
-                        numbers.running);
+    metrics_write_value(out, "tandem_shadows_running", "Shadows that run now", numbers.running);
 }

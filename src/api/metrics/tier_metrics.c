@@ -6,11 +6,6 @@
 #include "base/str.h"
 #include "exchange/limits/spending.h"
 
-static void begin(struct buf *out, const char *name, const char *help)
-{
-    buf_printf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
-}
-
 static void put(struct buf *out, const char *name, const char *label, const char *value, double is)
 {
     char labels[METRICS_LABELS_BYTES] = "";
@@ -47,12 +42,13 @@ static double is_asked(const struct exchange_services *services, size_t tier)
 static void write_budgets(const struct exchange_services *services, struct buf *out)
 {
     const struct policy *policy = services->policy;
-    begin(out, "tandem_budget_usd", "A day's money of budgets that all requests share");
+    metrics_write_head(out, "tandem_budget_usd",
+                       "A day's money of budgets that all requests share");
     for (size_t i = 0; i < policy->budget_count; i++)
         if (policy->budgets[i].per == BUDGET_PER_ALL)
             put(out, "tandem_budget_usd", "budget", policy->budgets[i].name,
                 policy->budgets[i].usd_per_day);
-    begin(out, "tandem_budget_spent_usd", "What of it is spent today");
+    metrics_write_head(out, "tandem_budget_spent_usd", "What of it is spent today");
     for (size_t i = 0; services->spending && i < policy->budget_count; i++)
         if (policy->budgets[i].per == BUDGET_PER_ALL)
             put(out, "tandem_budget_spent_usd", "budget", policy->budgets[i].name,
@@ -75,7 +71,7 @@ void tiers_write_metrics(const struct api_host *host, const struct exchange_serv
     };
     (void)host;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        begin(out, rows[i].name, rows[i].help);
+        metrics_write_head(out, rows[i].name, rows[i].help);
         for (size_t tier = 0; tier < services->tier_count; tier++)
             put(out, rows[i].name, "tier", services->tiers[tier]->facts.name,
                 rows[i].read(services, tier));

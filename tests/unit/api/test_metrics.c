@@ -61,7 +61,7 @@ static void test_histograms_of_all_shards_are_added_up_with_their_sums(void)
     CHECK(has(&out, "tandem_exchange_seconds_sum{} 4.004\n"));
     CHECK(has(&out, "tandem_exchange_seconds_count{} 8\n"));
     buf_clear(&out);
-    metrics_write_value(&out, "n", "gauge", "what it is", 2.5);
+    metrics_write_value(&out, "n", "what it is", 2.5);
     CHECK(str_equal(buf_view(&out), STR("# HELP n what it is\n# TYPE n gauge\nn 2.5\n")));
     buf_deinit(&out);
     metrics_free(metrics);
