@@ -2,6 +2,7 @@
 """Keys that the configuration names: where they are needed, how many count, and what a reload
 does."""
 
+import re
 import signal
 import sys
 import tempfile
@@ -49,7 +50,24 @@ def test_a_reload_reads_names_and_keys_and_the_keys_even_of_a_broken_file():
             wait_until(
                 lambda: tandem.get("/v1/models", headers=key("b")).status == 401, 20, "the refusal"
             )
-            assert any("config_rejected" in line for line in tandem.log), tandem.log
+            wait_until(lambda: any("config_rejected" in line for line in tandem.log), 60, "a word")
+
+
+@case
+def test_a_reload_is_told_when_all_of_it_is_done():
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "keys"
+        file.write_text(KEYS["a"])
+        config = f"server: {{api_keys_file: {file}}}\n"
+        with Tandem(config) as tandem:
+            file.write_text("")  # keys are read last, and say so when they cannot be
+            for text, event in ((config, "config_reloaded"), ("none: 1\n", "config_rejected")):
+                tandem.config.write_text(text)
+                tandem.process.send_signal(signal.SIGHUP)
+                wait_until(lambda e=event: f"event={e}" in "".join(tandem.log), 60, event)
+                told = [line for line in tandem.log if "keys_" in line or "config_re" in line]
+                events = [re.search(r"event=(\w+)", line)[1] for line in told]
+                equal(events[-2:], ["keys_rejected", event])
 
 
 @case

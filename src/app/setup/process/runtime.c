@@ -565,11 +565,16 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
     if (status == TD_OK) {
         watch_set_usual_share(runtime->services.base.watch, held->watch.escalation_share);
         log_set_level((enum log_level)held->log.level);
-        log_event(LOG_LEVEL_INFO, "config_reloaded", "policy=%s file=%s",
-                  snapshot_services(runtime->current)->policy->version, held->label);
         retirement_log(held);
         load_models(runtime, same ? NULL : held);
     }
     config_free(held);
     return status;
+}
+
+void runtime_tell_reloaded(const struct runtime *runtime)
+{
+    log_event(LOG_LEVEL_INFO, "config_reloaded", "policy=%s file=%s",
+              snapshot_services(runtime->current)->policy->version,
+              snapshot_config(runtime->current)->label);
 }

@@ -79,5 +79,7 @@ uint64_t runtime_tend(struct runtime *runtime);
 
 /* Reads the file again. On failure the old snapshot stays. */
 TD_MUST_CHECK enum td_status runtime_reload(struct runtime *runtime, struct td_error *err);
+/* For the log, once everything else follows the new configuration too. */
+void runtime_tell_reloaded(const struct runtime *runtime);
 
 #endif

@@ -302,19 +302,21 @@ static void tell_of_reviews(struct serve *serve)
  * then on, and after it, because it says whose they are. */
 static void reload(struct serve *serve)
 {
-    struct td_error err = {0};
+    struct td_error err = {0}, why = {0};
     uint64_t ticket = desk_reload_begins(serve->desk);
     service_manager_tell_reloading(&serve->manager);
     access_log_reopen(serve->access_log);
-    enum td_status status = runtime_reload(serve->runtime, &err);
-    struct td_error why = err;
+    enum td_status status = runtime_reload(serve->runtime, &why);
     if (status == TD_OK)
         tell_of_reviews(serve);
-    else
-        log_event(LOG_LEVEL_ERROR, "config_rejected", "kept=old reason=\"%s\"", err.message);
     if (client_keys_read(serve->runtime, &serve->auth, &err) != TD_OK)
         log_event(LOG_LEVEL_ERROR, "keys_rejected", "kept=old reason=\"%s\"", err.message);
     listeners_reload(serve->listeners);
+    /* Last: whoever reads it in the log may count on all of it. */
+    if (status == TD_OK)
+        runtime_tell_reloaded(serve->runtime);
+    else
+        log_event(LOG_LEVEL_ERROR, "config_rejected", "kept=old reason=\"%s\"", why.message);
     desk_reload_ends(serve->desk, ticket, status, &why);
     service_manager_tell_ready(&serve->manager);
 }
