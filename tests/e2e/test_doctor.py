@@ -70,6 +70,40 @@ def test_a_state_folder_that_blocks_the_start_fails():
 
 
 @case
+def test_a_state_folder_that_nobody_can_make_fails():
+    for folder, words in (("/proc/x", "cannot be made"), ("/proc", "/proc: ")):
+        code, found, text = look(LOCAL, "--offline", folder=folder)
+        one = found["state directory"][0]
+        assert code == 1 and one["status"] == "fail" and words in one["text"], text
+
+
+@case
+def test_what_is_wrong_is_summed_up_at_the_end_and_quiet_leaves_out_the_rest():
+    config = "tiers: [{name: local, kind: local}, {name: a, kind: openai, model: m}]\n"
+    code, found, text = look(config, "--offline")
+    well = sum(one["status"] == "ok" for rows in found.values() for one in rows)
+    end = f"1 failure: tier a; 1 warning: price of a; {well} checks are well"
+    equal((code, text.splitlines()[-1]), (1, end), text)
+    code, found, text = look(config, "--offline", "--quiet")
+    equal((code, sorted(found)), (1, ["price of a", "tier a"]))
+    equal([line[:4] for line in text.splitlines() if line[0] != " "], ["fail", "warn", end[:4]])
+    code, found, text = look(LOCAL, "--offline", "-q")
+    assert code == 0 and not found and text.endswith(" checks are well\n"), text
+
+
+@case
+def test_a_file_that_is_named_and_missing_fails():
+    for config in (
+        "tiers: [{name: a, kind: openai, model: m, ca_file: /none/it}]\n",
+        "tiers: [{name: a, kind: openai, model: m, confidence: /none/it}]\n",
+        LOCAL + "engine: {adapters: [{name: a, file: /none/it}]}\n",
+    ):
+        code, found, text = look(config, "--offline")
+        one = found["files"][0]
+        assert code == 1 and one["status"] == "fail" and "/none/it" in one["text"], text
+
+
+@case
 def test_a_full_disk_and_a_small_one_are_told_apart():
     with tempfile.TemporaryDirectory(prefix="td-") as small:
         if subprocess.run(

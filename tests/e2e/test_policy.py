@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from kept_bytes import kept_bytes, unpacked
 from scripted_cloud import Script, ScriptedCloud
-from tandem import ROOT, Tandem, edge_first, run, wait_until
+from tandem import ROOT, Tandem, clean_environment, edge_first, run, wait_until
 
 FOLDER = Path(tempfile.mkdtemp(prefix="tandem-policy-"))
 KEYS = {"TEST_CLOUD_KEY": "k"}
@@ -374,6 +374,44 @@ def test_a_failing_assertion_prints_the_difference_and_gives_exit_code_one():
     assert code == 1 and "line 3" in err and "clod" in err, err
     code, _, err = run("policy", "test")
     assert code == 2 and "file of tests" in err, err
+
+
+@case
+def test_check_refuses_the_files_that_a_start_refuses():
+    config, empty, present = FOLDER / "files.yaml", FOLDER / "empty.key", FOLDER / "a.key"
+    empty.write_text("")
+    present.write_text("k")
+    cloud = "tiers:\n- {name: local, kind: local}\n- {name: cloud, kind: openai, model: m, "
+    for text, word in (
+        (f"{cloud}api_key_file: {FOLDER}/none.key}}\n", "none.key"),
+        (f"{cloud}api_key_file: {empty}}}\n", "empty.key"),
+        (f"{cloud}keys: [{{name: a, file: {FOLDER}/none.key}}]}}\n", "none.key"),
+        (f"{cloud}ca_file: {FOLDER}/none.pem}}\n", "none.pem"),
+        (f"{cloud}confidence: {FOLDER}/none.bin}}\n", "none.bin"),
+        (f"router: {{confidence: {present}}}\n", "a.key"),
+        (f"engine: {{adapters: [{{name: a, file: {FOLDER}/none.gguf}}]}}\n", "none.gguf"),
+        (f"engine: {{adapters: [{{name: a, file: {present}}}]}}\n", "a.key"),
+        (f"server: {{api_keys_file: {FOLDER}/none.keys}}\n", "none.keys"),
+        (f"server: {{tls: {{certificate_file: {present}, key_file: {present}}}}}\n", "a.key"),
+        (
+            f"webhooks: [{{name: w, url: 'https://example.com/', secret_file: {FOLDER}/none.w}}]\n",
+            "none.w",
+        ),
+        ("privacy: {pseudonyms: {types: [EMAIL]}}\n", "EMAIL"),
+    ):
+        config.write_text(text)
+        state = {"TANDEM_STATE_DIR": str(FOLDER / "state")}
+        code, out, err = run(
+            "serve", "-l", "127.0.0.1:0", "-c", config, env=clean_environment(**state)
+        )
+        assert code == 1 and word in err, (text, code, out, err)
+        code, out, err = run("policy", "check", config, env=clean_environment())
+        assert code == 1 and word in err, (text, code, out, err)
+    config.write_text(f"{cloud}api_key_file: {present}, ca_file: {present}}}\n")
+    equal(run("policy", "check", config)[0], 0)
+    config.write_text("server: {listen: '0.0.0.0:1'}\n")
+    code, out, err = run("policy", "check", config, env=clean_environment())
+    assert code == 0 and b"no key is needed" in out, (out, err)
 
 
 @case

@@ -8,7 +8,6 @@
 #include "app/desk/config_text.h"
 #include "app/desk/desk_internal.h"
 #include "app/evidence/policy_report.h"
-#include "app/setup/privacy/privacy_setup.h"
 #include "app/setup/process/client_keys.h"
 #include "app/setup/process/restart_keys.h"
 #include "app/setup/process/runtime.h"
@@ -252,7 +251,7 @@ static struct json *check_text(const struct desk *desk, const struct api_desk_as
         if (status == TD_DENIED)
             config_free(config);
         else if (status == TD_OK)
-            status = privacy_setup(opened.config, &opened.scanner, &err);
+            status = policy_opened_check_start(&opened, &err);
         if (status == TD_OK)
             status = put_found(desk, present, &opened, report);
         else if (status != TD_DENIED)

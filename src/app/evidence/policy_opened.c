@@ -1,7 +1,16 @@
 /* Opens what decides in the order of dependence; one function frees it, whatever was opened. */
 #include "app/evidence/policy_opened.h"
 
+#include "app/setup/files/secret_source.h"
+#include "app/setup/model/adapter_file.h"
+#include "app/setup/policy/confidence_file.h"
+#include "app/setup/privacy/privacy_setup.h"
+#include "app/setup/privacy/pseudonym_setup.h"
+#include "app/setup/process/listeners.h"
 #include "base/error.h"
+#include "base/file.h"
+#include "net/transport/tls.h"
+#include "privacy/pseudonym/mask.h"
 #include "privacy/scan/scanner.h"
 #include "router/judge/classifier.h"
 
@@ -40,4 +49,83 @@ enum td_status policy_opened_read(const char *path, struct policy_opened *out, s
     *out = (struct policy_opened){.config = NULL};
     enum td_status status = config_load(path, &config, err);
     return status == TD_OK ? policy_opened_of(config, out, err) : status;
+}
+
+/* Whether it can be read; what is in it is not kept. */
+static enum td_status check_secret(const char *file, struct td_error *err)
+{
+    struct secret *text = NULL;
+    enum td_status status = file ? secret_source_read(NULL, file, &text, err) : TD_OK;
+    secret_free(text);
+    return status;
+}
+
+static enum td_status check_confidence(const char *file, struct td_error *err)
+{
+    struct confidence_model *model = NULL;
+    enum td_status status = file ? confidence_file_read(file, &model, err) : TD_OK;
+    free(model);
+    return status;
+}
+
+static enum td_status check_tier(const struct config_tier *tier, struct td_error *err)
+{
+    enum td_status status = file_check_regular(tier->ca_file, err);
+    if (status == TD_OK)
+        status = check_secret(tier->api_key_file, err);
+    for (size_t i = 0; i < tier->key_count && status == TD_OK; i++)
+        status = check_secret(tier->keys[i].file, err);
+    if (status == TD_OK)
+        status = check_confidence(tier->confidence, err);
+    if (status != TD_OK)
+        error_prefix(err, "tier %s", tier->name);
+    return status;
+}
+
+/* Without its model, of which it is no more than likely that the adapter fits. */
+static enum td_status check_adapter(const struct config_adapter *adapter, struct td_error *err)
+{
+    struct adapter_file header;
+    enum td_status status = file_check_regular(adapter->file, err);
+    if (status == TD_OK && !adapter_file_read(adapter->file, &header))
+        status = error_set(err, TD_INVALID, "%s is no adapter in GGUF", adapter->file);
+    if (status != TD_OK)
+        error_prefix(err, "adapter %s", adapter->name);
+    return status;
+}
+
+static enum td_status check_tls(const struct config *config, struct td_error *err)
+{
+    struct tls_options options;
+    struct tls_files more[TLS_MORE_MAX];
+    struct tls_keeper *keeper = NULL;
+    enum td_status status = TD_OK;
+    if (listeners_tls(config, more, &options))
+        status = tls_keeper_new(&options, &keeper, err);
+    tls_keeper_free(keeper);
+    if (status != TD_OK)
+        error_prefix(err, "server.tls");
+    return status;
+}
+
+enum td_status policy_opened_check_start(struct policy_opened *opened, struct td_error *err)
+{
+    const struct config *config = opened->config;
+    struct mask_rules rules;
+    enum td_status status = privacy_setup(config, &opened->scanner, err);
+    if (status == TD_OK)
+        status = pseudonym_setup_rules(config, &rules, err);
+    if (status == TD_OK)
+        status = check_confidence(config->router.confidence, err);
+    for (size_t i = 0; i < config->tier_count && status == TD_OK; i++)
+        status = check_tier(&config->tiers[i], err);
+    for (size_t i = 0; i < config->engine.adapter_count && status == TD_OK; i++)
+        status = check_adapter(&config->engine.adapters[i], err);
+    for (size_t i = 0; i < config->webhook_count && status == TD_OK; i++)
+        status = check_secret(config->webhooks[i].secret_file, err);
+    if (status == TD_OK)
+        status = check_secret(config->server.api_keys_file, err);
+    if (status == TD_OK)
+        status = check_secret(config->server.operator_keys_file, err);
+    return status == TD_OK ? check_tls(config, err) : status;
 }

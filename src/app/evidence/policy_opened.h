@@ -22,6 +22,10 @@ TD_MUST_CHECK enum td_status policy_opened_read(const char *path, struct policy_
 /* The same with a configuration that was read; **takes** it, also on failure. */
 TD_MUST_CHECK enum td_status policy_opened_of(struct config *config, struct policy_opened *out,
                                               struct td_error *err);
+/* Opens the scanner, and reads every other file that a start or a reload would refuse to do
+ * without: keys, certificates, confidence, adapters. Variables are another machine's affair. */
+TD_MUST_CHECK enum td_status policy_opened_check_start(struct policy_opened *opened,
+                                                       struct td_error *err);
 void policy_opened_free(struct policy_opened *opened);
 
 #endif

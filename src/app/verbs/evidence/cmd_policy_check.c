@@ -6,7 +6,7 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/evidence/policy_report.h"
-#include "app/setup/privacy/privacy_setup.h"
+#include "app/setup/process/client_keys.h"
 #include "base/json.h"
 #include "base/str.h"
 
@@ -38,9 +38,10 @@ static int policy_check(int argc, char **argv)
         .verb = "policy check",
         .arguments = "[FILE]",
         .summary = HELP_TEXT(
-            "Reads a configuration as a server would. It says what is wrong, with file and "
-            "line, and warns about what is suspicious. A running server refuses to reload "
-            "a configuration that is refused here, and keeps the old one."),
+            "Reads a configuration, and the files that it names, as a server would. It says what "
+            "is wrong, with file and line, and warns about what is suspicious. A server does not "
+            "start with a configuration that is refused here, and one that runs keeps the old "
+            "one."),
         OPTION_TABLE(options),
         .positional_max = 1,
     };
@@ -49,12 +50,14 @@ static int policy_check(int argc, char **argv)
     struct policy_opened opened;
     enum td_status status = policy_opened_read(count ? file : config, &opened, &err);
     if (status == TD_OK)
-        status = privacy_setup(opened.config, &opened.scanner, &err);
+        status = policy_opened_check_start(&opened, &err);
     if (status != TD_OK) {
         policy_opened_free(&opened);
         return config_fail_as("policy check", count ? file : config, &err, json);
     }
     struct json *warnings = policy_report_warnings(opened.config);
+    if (client_keys_check(opened.config, &err) != TD_OK) /* where it runs, it may be otherwise */
+        json_push(warnings, json_new_cstr(err.message));
     struct json *report = check_report(&opened, warnings);
     bool printed = true;
     if (json) {

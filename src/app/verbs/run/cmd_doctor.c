@@ -8,7 +8,9 @@
 #include "app/config/mistakes.h"
 #include "app/config/packed_help.h"
 #include "app/verbs/run/doctor.h"
+#include "base/buf.h"
 #include "base/json.h"
+#include "base/str.h"
 #include "ledger/egress/egress_log.h"
 
 #include <stdarg.h>
@@ -57,13 +59,40 @@ static void print_result(const struct result *result)
     }
 }
 
-static int print_results(const struct doctor *doctor, bool json)
+/* The last line, which is what is on the screen: "1 failure: disk; 18 checks are well". */
+static void print_sum(const struct doctor *doctor)
+{
+    static const char *const words[] = {[HEALTH_WARN] = "warning", [HEALTH_FAIL] = "failure"};
+    struct buf line;
+    size_t well = 0;
+    buf_init(&line, 8192);
+    for (int health = HEALTH_FAIL; health > HEALTH_OK; health--) {
+        size_t count = 0, at = 0;
+        for (size_t i = 0; i < doctor->result_count; i++)
+            count += (int)doctor->results[i].health == health;
+        well += count;
+        if (count)
+            buf_printf(&line, "%zu %s%s: ", count, words[health], PLURAL(count));
+        for (size_t i = 0; i < doctor->result_count; i++)
+            if ((int)doctor->results[i].health == health)
+                buf_printf(&line, "%s%s", doctor->results[i].name, ++at < count ? ", " : "; ");
+    }
+    well = doctor->result_count - well;
+    buf_printf(&line, "%zu check%s well", well, well == 1 ? " is" : "s are");
+    if (!line.failed)
+        help_text(stdout, 0, line.data);
+    buf_deinit(&line);
+}
+
+static int print_results(const struct doctor *doctor, bool quiet, bool json)
 {
     enum health worst = HEALTH_OK;
     struct json *object = json_new_object(), *checks = json_new_array();
     for (size_t i = 0; i < doctor->result_count; i++) {
         const struct result *result = &doctor->results[i];
         worst = result->health > worst ? result->health : worst;
+        if (quiet && result->health == HEALTH_OK)
+            continue;
         if (!json) {
             print_result(result);
             continue;
@@ -79,8 +108,10 @@ static int print_results(const struct doctor *doctor, bool json)
     json_put(object, "checks", checks);
     if (json && !command_print_json(object))
         return 1;
-    if (!json)
+    if (!json) {
+        print_sum(doctor);
         json_free(object);
+    }
     return worst == HEALTH_FAIL ? 1 : 0;
 }
 
@@ -98,13 +129,14 @@ static void add_mistakes(struct doctor *doctor, const char *path, const struct t
 static int cmd_doctor(int argc, char **argv)
 {
     const char *config_path = NULL;
-    bool json = false;
+    bool json = false, quiet = false;
     struct doctor doctor = {0};
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         OPTION_ROW_MODEL(doctor.model_path),
         {"offline", 0, OPTION_FLAG, &doctor.offline, NULL,
          HELP_TEXT("do not contact the other tiers"), 0, 0},
+        {"quiet", 'q', OPTION_FLAG, &quiet, NULL, HELP_TEXT("print only what is not well"), 0, 0},
         OPTION_ROW_CPU(doctor.cpu),
         OPTION_ROW_JSON(json),
     };
@@ -122,7 +154,7 @@ static int cmd_doctor(int argc, char **argv)
         run_checks(&doctor);
     else
         add_mistakes(&doctor, config_path, &err);
-    int code = print_results(&doctor, json);
+    int code = print_results(&doctor, quiet, json);
     egress_log_close(doctor.egress);
     config_free(doctor.config);
     return code;

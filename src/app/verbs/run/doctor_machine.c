@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -114,6 +115,14 @@ static bool is_in_use(const char *dir)
     return held;
 }
 
+/* Tried, because the mode says little to root, nor of a read-only or made-up file system. */
+static bool is_writable(const char *dir)
+{
+    char path[4096];
+    return path_join(path, sizeof path, dir, ".tandem-XXXXXX", NULL) == TD_OK && mkdtemp(path) &&
+           rmdir(path) == 0;
+}
+
 /* The nearest folder above that is there must be one in which the others can be made. */
 static void check_place(struct doctor *doctor, const char *dir)
 {
@@ -129,7 +138,7 @@ static void check_place(struct doctor *doctor, const char *dir)
     }
     struct stat stat_of;
     bool folder = stat(path, &stat_of) == 0 && S_ISDIR(stat_of.st_mode);
-    if (folder && access(path, W_OK | X_OK) == 0)
+    if (folder && is_writable(path))
         doctor_add(doctor, "state directory", HEALTH_OK, NULL, "%s will be made at the first start",
                    dir);
     else
@@ -154,7 +163,7 @@ static void check_state(struct doctor *doctor)
         doctor_add(doctor, "state directory", HEALTH_FAIL,
                    "move the file away, or choose a folder with TANDEM_STATE_DIR",
                    "%s is no folder", dir);
-    else if (access(dir, W_OK | X_OK) == 0)
+    else if (is_writable(dir))
         doctor_add(doctor, "state directory", HEALTH_OK, NULL, "%s is writable%s", dir,
                    is_in_use(dir) ? ", and a server that runs has it" : "");
     else

@@ -1,6 +1,7 @@
 /* What `tandem doctor` says of routes and of tiers elsewhere: whether a server is there, takes the
  * key, has the model, and whether gates can judge its answers. */
 #include "app/cli/server_check.h"
+#include "app/evidence/policy_opened.h"
 #include "app/setup/credentials/server_secrets.h"
 #include "app/setup/model/retirement.h"
 #include "app/setup/policy/policy_build.h"
@@ -9,6 +10,7 @@
 #include "base/clock.h"
 #include "base/names.h"
 #include "base/str.h"
+#include "privacy/scan/scanner.h"
 #include "router/plan/model_names.h"
 #include "router/plan/reach.h"
 
@@ -190,6 +192,12 @@ static void check_names(struct doctor *doctor, const struct config_route *route)
 void doctor_check_routes(struct doctor *doctor)
 {
     const struct config *config = doctor->config;
+    struct policy_opened opened = {.config = doctor->config};
+    struct td_error err = {0};
+    if (policy_opened_check_start(&opened, &err) != TD_OK)
+        doctor_add(doctor, "files", HEALTH_FAIL, "a server does not start without it", "%s",
+                   err.message);
+    privacy_scanner_free(opened.scanner);
     doctor_add(doctor, "configuration", HEALTH_OK, NULL, "%s: %zu tier%s, %zu route%s",
                config->label, config->tier_count, PLURAL(config->tier_count), config->route_count,
                PLURAL(config->route_count));
