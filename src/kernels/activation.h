@@ -18,10 +18,6 @@
  *   320  float  scale         then 28 bytes of zero
  *   352  int16  totals[16]    sum of each 16 quants, where minimums are taken off as whole numbers
  *
- * ACTIVATION_Q8_PLAIN, spans of 256, blocks of 32, 320 bytes:
- *     0  int8   q[256]
- *   256  float  scale[8]      then 32 bytes of zero
- *
  * Quantisation, with the block maximum m = max |x|: scale = m / 127, q = round-half-even(x * (127 /
  * m)). A block whose m is below ACTIVATION_TINY becomes zero, because 127 / m must not overflow. A
  * block with an infinity or NaN gets the scale NaN, so that every result that uses it is NaN. */
@@ -42,9 +38,7 @@ enum {
     ACT256_BYTES = 384,
     ACT256_SUMS_AT = 256,
     ACT256_SCALE_AT = 320,
-    ACT256_TOTALS_AT = 352,
-    ACT_PLAIN_BYTES = 320,
-    ACT_PLAIN_SCALE_AT = 256
+    ACT256_TOTALS_AT = 352
 };
 
 /* The scale of a block whose largest |x| has these bits. *inverse: the factor for its values, 0 if

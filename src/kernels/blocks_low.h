@@ -50,12 +50,21 @@
 #ifndef KERNELS_BLOCKS_LOW_H
 #define KERNELS_BLOCKS_LOW_H
 
-#include "kernels/blocks_ref.h"
+#include "kernels/formats.h"
+#include "kernels/kernels.h"
 
-/* Whether a type is one of these; they multiply as ACTIVATION_Q8_PLAIN. */
+/* Some blocks in a row: w[i] = scales[i / 16] * quants[i]. Scales are exact as floats. */
+struct low_span {
+    int8_t quants[SUPER_BLOCK];
+    float scales[SUPER_BLOCK / 16];
+};
+
+/* Whether a type is one of these. */
 bool block_low_has(enum tensor_type type);
 /* Required once before the next; any thread, and cheap when it is called again. */
 void block_low_prepare(void);
-void block_low_unpack(enum tensor_type type, const uint8_t *block, struct block_ref *out);
+/* `cols` weights, at most SUPER_BLOCK. */
+void block_low_unpack(enum tensor_type type, const uint8_t *blocks, size_t cols,
+                      struct low_span *out);
 
 #endif

@@ -3,7 +3,6 @@
 #include "kernels/blocks_ref.h"
 
 #include "base/assertion.h"
-#include "kernels/blocks_low.h"
 
 /* ---- blocks of 32 --------------------------------------------------------------------------- */
 
@@ -15,7 +14,7 @@ static int nibble_32(const uint8_t *quants, size_t i)
 static void set_factors(struct block_ref *out, int factor, int minimum)
 {
     for (size_t i = 0; i < BLOCK_32 / 16; i++) {
-        out->factors[i] = factor;
+        out->factors[i] = (int16_t)factor;
         out->minimums[i] = (int16_t)minimum;
     }
 }
@@ -85,7 +84,7 @@ static void unpack_q3_k(const uint8_t *block, struct block_ref *out)
     q3_k_scales(block + Q3_K_SCALES_AT, scales);
     out->d = f16_to_f32(load_u16(block + Q3_K_SCALE_AT));
     for (size_t i = 0; i < 16; i++)
-        out->factors[i] = scales[i] - 32;
+        out->factors[i] = (int16_t)(scales[i] - 32);
     for (size_t i = 0; i < SUPER_BLOCK; i++) {
         int high = block[i % 32] >> i / 32 & 1;
         out->quants[i] = (int8_t)(two_bits(block + Q3_K_QUANTS_AT, i) + high * 4 - 4);
@@ -133,7 +132,7 @@ static void unpack_iq4_xs(const uint8_t *block, struct block_ref *out)
     for (size_t i = 0; i < 16; i++) {
         size_t j = i / 2;
         unsigned low = (unsigned)block[IQ4_XS_LOW_AT + j / 2] >> j % 2 * 4 & 15;
-        out->factors[i] = (int)(low | (high >> 2 * j & 3) << 4) - 32;
+        out->factors[i] = (int16_t)((int)(low | (high >> 2 * j & 3) << 4) - 32);
     }
     for (size_t i = 0; i < SUPER_BLOCK; i++)
         out->quants[i] =
@@ -179,11 +178,6 @@ void block_ref_unpack(enum tensor_type type, const uint8_t *block, struct block_
     out->d_min = 0;
     out->has_minimum = false;
     memset(out->minimums, 0, sizeof out->minimums);
-    if (block_low_has(type)) {
-        block_low_prepare();
-        block_low_unpack(type, block, out);
-        return;
-    }
     switch (type) {
     case TENSOR_Q2_K:
         unpack_q2_k(block, out);

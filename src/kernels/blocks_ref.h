@@ -10,12 +10,12 @@
 struct block_ref {
     float d, d_min;
     bool has_minimum; /* else d_min and minimums are zero and nothing is subtracted (not even 0) */
-    int32_t factors[SUPER_BLOCK / 16]; /* up to 15 * 2^14 in NVFP4, 16 bits in the others */
+    int16_t factors[SUPER_BLOCK / 16];
     int16_t minimums[SUPER_BLOCK / 16];
     int8_t quants[SUPER_BLOCK]; /* block_elements of the type are set */
 };
 
-/* `type` must not be F32, F16 or BF16. */
+/* `type` must not be F32, F16 or BF16, nor one of blocks_low.h. */
 void block_ref_unpack(enum tensor_type type, const uint8_t *block, struct block_ref *out);
 
 #endif

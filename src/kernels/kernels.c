@@ -24,7 +24,7 @@ const struct tensor_traits *tensor_traits_get(uint32_t type)
 enum activation_form activation_form_of(enum tensor_type type)
 {
     if (block_low_has(type))
-        return ACTIVATION_Q8_PLAIN;
+        return ACTIVATION_Q8_32;
     switch (traits[type].block_elements) {
     case BLOCK_32:
         return ACTIVATION_Q8_32;
@@ -43,8 +43,6 @@ size_t activation_form_bytes(enum activation_form form, size_t cols)
         return (cols + ACT32_GROUP - 1) / ACT32_GROUP * ACT32_BYTES;
     case ACTIVATION_Q8_256:
         return (cols + SUPER_BLOCK - 1) / SUPER_BLOCK * ACT256_BYTES;
-    case ACTIVATION_Q8_PLAIN:
-        return (cols + SUPER_BLOCK - 1) / SUPER_BLOCK * ACT_PLAIN_BYTES;
     default:
         return (cols + 15) / 16 * 16 * sizeof(float);
     }

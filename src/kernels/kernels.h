@@ -16,7 +16,7 @@
 /* One row a type that is read: GGUF's number of it, its name, and the weights and bytes of a block
  * (formats.h, blocks_low.h). The reference only needs a function in blocks_ref.c or blocks_low.c
  * that takes a block apart. Each variant has a table of its own functions, except for the types of
- * blocks_low.h, which all multiply by matmul_plain_body.h. */
+ * blocks_low.h, which share one function for rows and one for panels. */
 /* clang-format off */
 #define TENSOR_TYPES(x) \
     x(TENSOR_F32, 0, "F32", 1, 4)                                \
@@ -65,10 +65,10 @@ const struct tensor_traits *tensor_traits_get(uint32_t type);
 
 /* Forms that an activation row [cols] takes before a product. */
 enum activation_form {
-    ACTIVATION_F32,      /* for F32, F16, BF16 weights */
-    ACTIVATION_Q8_32,    /* int8 blocks of 32 with scale and sum, for types in blocks of 32 */
-    ACTIVATION_Q8_256,   /* int8 blocks of 256 with scale and 16-sums, for types in blocks of 256 */
-    ACTIVATION_Q8_PLAIN, /* int8 blocks of 32 in order, for the types of blocks_low.h */
+    ACTIVATION_F32,    /* for F32, F16, BF16 weights */
+    ACTIVATION_Q8_32,  /* int8 blocks of 32 with scale and sum, for types in blocks of 32 and those
+                        * of blocks_low.h */
+    ACTIVATION_Q8_256, /* int8 blocks of 256 with scale and 16-sums, for types in blocks of 256 */
     ACTIVATION_FORM_COUNT
 };
 

@@ -5,7 +5,6 @@
 #include "base/assertion.h"
 #include "kernels/activation.h"
 #include "kernels/formats.h"
-#include "kernels/matmul_plain.h"
 #include "kernels/quants_avx2.h"
 #include "kernels/simd_avx2.h"
 #include "kernels/tile_sums_body.h"
@@ -106,10 +105,6 @@ void matmul_avx2(enum tensor_type type, const void *weights, size_t row_bytes, s
         .y = y + row_begin,
         .y_stride = y_stride,
     };
-    if (activation_form_of(type) == ACTIVATION_Q8_PLAIN) {
-        matmul_plain_avx2(type, &whole, row_end - row_begin, tokens);
-        return;
-    }
     if (activation_form_of(type) != ACTIVATION_F32) {
         quants_multiply_avx2(type, &whole, row_end - row_begin, tokens);
         return;

@@ -6,7 +6,6 @@
 #include "base/assertion.h"
 #include "kernels/activation.h"
 #include "kernels/formats.h"
-#include "kernels/matmul_plain.h"
 #include "kernels/quants_avx512.h"
 #include "kernels/simd_avx512.h"
 #include "kernels/tile_sums_body.h"
@@ -102,10 +101,6 @@ void matmul_avx512(enum tensor_type type, const void *weights, size_t row_bytes,
         .y = y + row_begin,
         .y_stride = y_stride,
     };
-    if (activation_form_of(type) == ACTIVATION_Q8_PLAIN) {
-        matmul_plain_avx512(type, &whole, row_end - row_begin, tokens);
-        return;
-    }
     if (activation_form_of(type) != ACTIVATION_F32) {
         quants_multiply_avx512(type, &whole, row_end - row_begin, tokens);
         return;

@@ -14,8 +14,8 @@
 
 #include "base/assertion.h"
 #include "kernels/activation.h"
+#include "kernels/blocks_low.h"
 #include "kernels/formats.h"
-#include "kernels/matmul_plain.h"
 #include "kernels/simd_neon.h"
 #include "kernels/tile_sums_body.h"
 #include "kernels/tile_types.h"
@@ -119,6 +119,72 @@ TILE_INLINE void tile_32(const struct tile *tile, enum tensor_type type, int row
         else
             vst1q_lane_f32(y, sums[t], 0);
     }
+}
+
+/* ---- types of blocks_low.h ------------------------------------------------------------------- */
+
+/* Up to 256 columns of four rows. */
+struct unpacked_low {
+    struct low_span spans[ROWS_MAX];
+    float32x4_t scales[SUPER_BLOCK / 16]; /* a row in each lane */
+};
+
+static void unpack_rows_low(enum tensor_type type, const uint8_t *const rows[ROWS_MAX], size_t cols,
+                            struct unpacked_low *out)
+{
+    for (size_t r = 0; r < ROWS_MAX; r++)
+        block_low_unpack(type, rows[r], cols, &out->spans[r]);
+    for (size_t i = 0; i < cols / 16; i++)
+        out->scales[i] = (float32x4_t){out->spans[0].scales[i], out->spans[1].scales[i],
+                                       out->spans[2].scales[i], out->spans[3].scales[i]};
+}
+
+/* Adds the sixteens of a row of activations one after the other; lanes of the sum are rows. */
+TILE_INLINE float32x4_t add_span_low(const struct unpacked_low *w, size_t cols, const uint8_t *act,
+                                     float32x4_t sum)
+{
+    for (size_t i = 0; i < cols / 16; i++) {
+        const uint8_t *at = act + i / 8 * ACT32_BYTES + i / 2 % 4 * 16;
+        int8x16_t x = vld1q_s8((const void *)(at + (i % 2 ? ACT32_HIGH_AT : 0)));
+        int32x4_t dots[ROWS_MAX];
+#pragma GCC unroll 4
+        for (size_t r = 0; r < ROWS_MAX; r++)
+            dots[r] = dot_16(vdupq_n_s32(0), vld1q_s8(w->spans[r].quants + 16 * i), x);
+        sum = add_block(sum, sum_lanes(dots, ROWS_MAX),
+                        vmulq_n_f32(w->scales[i], load_f32(at + ACT32_SCALE_AT)));
+    }
+    return sum;
+}
+
+/* Weights are looked up once for all tokens of a tile; that takes longer than a product. */
+static void multiply_low(enum tensor_type type, const struct tile *whole, size_t rows,
+                         size_t tokens)
+{
+    struct unpacked_low w;
+    block_low_prepare();
+    for (size_t r = 0; r < rows; r += ROWS_MAX)
+        for (size_t t = 0; t < tokens; t += TOKENS_MAX) {
+            const size_t count = tokens - t < TOKENS_MAX ? tokens - t : TOKENS_MAX;
+            const size_t last = rows - r < ROWS_MAX ? rows - r - 1 : ROWS_MAX - 1;
+            float32x4_t sums[TOKENS_MAX] = {vdupq_n_f32(0)};
+            for (size_t c = 0; c < whole->cols; c += SUPER_BLOCK) {
+                const size_t left = whole->cols - c;
+                const size_t cols = left < SUPER_BLOCK ? left : SUPER_BLOCK;
+                const uint8_t *at[ROWS_MAX];
+                for (size_t i = 0; i < ROWS_MAX; i++)
+                    at[i] = whole->rows + (r + (i < last ? i : last)) * whole->row_bytes +
+                            whole->row_bytes * c / whole->cols;
+                unpack_rows_low(type, at, cols, &w);
+                for (size_t i = 0; i < count; i++)
+                    sums[i] = add_span_low(&w, cols,
+                                           whole->acts + (t + i) * whole->act_stride +
+                                               c / ACT32_GROUP * ACT32_BYTES,
+                                           sums[i]);
+            }
+            for (size_t i = 0; i < count; i++)
+                for (size_t lane = 0; lane <= last; lane++)
+                    whole->y[(t + i) * whole->y_stride + r + lane] = sums[i][lane];
+        }
 }
 
 /* ---- super-blocks of 256 --------------------------------------------------------------------- */
@@ -368,8 +434,8 @@ void MATMUL_VARIANT(enum tensor_type type, const void *weights, size_t row_bytes
         .y = y + row_begin,
         .y_stride = y_stride,
     };
-    if (activation_form_of(type) == ACTIVATION_Q8_PLAIN) {
-        matmul_plain_neon(type, &whole, row_end - row_begin, tokens);
+    if (block_low_has(type)) {
+        multiply_low(type, &whole, row_end - row_begin, tokens);
         return;
     }
     ASSERT(tile_sets[type].wide[0] != NULL);

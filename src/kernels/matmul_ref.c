@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "kernels/activation.h"
+#include "kernels/blocks_low.h"
 #include "kernels/blocks_ref.h"
 #include "kernels/formats.h"
 #include "kernels/variants.h"
@@ -28,6 +29,19 @@ static void dequantize_blocks(enum tensor_type type, const uint8_t *row, size_t 
     }
 }
 
+/* Products are exact. */
+static void dequantize_low(enum tensor_type type, const uint8_t *row, size_t cols, float *out)
+{
+    const struct tensor_traits *traits = tensor_traits_get(type);
+    struct low_span span;
+    block_low_prepare();
+    for (size_t c = 0; c < cols; c += traits->block_elements, row += traits->block_bytes) {
+        block_low_unpack(type, row, traits->block_elements, &span);
+        for (size_t i = 0; i < traits->block_elements; i++)
+            out[c + i] = span.scales[i / 16] * (float)span.quants[i];
+    }
+}
+
 void dequantize_ref(enum tensor_type type, const void *row, size_t cols, float *out)
 {
     const uint8_t *bytes = row;
@@ -44,7 +58,7 @@ void dequantize_ref(enum tensor_type type, const void *row, size_t cols, float *
             out[c] = bf16_to_f32(load_u16(bytes + 2 * c));
         return;
     default:
-        dequantize_blocks(type, bytes, cols, out);
+        (block_low_has(type) ? dequantize_low : dequantize_blocks)(type, bytes, cols, out);
     }
 }
 
@@ -110,19 +124,6 @@ static void prepare_256(const float *x, size_t cols, uint8_t *out)
     }
 }
 
-static void prepare_plain(const float *x, size_t cols, uint8_t *out)
-{
-    memset(out, 0, activation_form_bytes(ACTIVATION_Q8_PLAIN, cols));
-    for (size_t c = 0; c < cols; c += BLOCK_32) {
-        uint8_t *span = out + c / SUPER_BLOCK * ACT_PLAIN_BYTES;
-        size_t block = c % SUPER_BLOCK / BLOCK_32;
-        int8_t quants[BLOCK_32];
-        float scale = quantize_block(x + c, BLOCK_32, quants);
-        memcpy(span + BLOCK_32 * block, quants, sizeof quants);
-        memcpy(span + ACT_PLAIN_SCALE_AT + 4 * block, &scale, sizeof scale);
-    }
-}
-
 void activation_prepare_ref(enum activation_form form, const float *x, size_t cols, void *out)
 {
     switch (form) {
@@ -131,9 +132,6 @@ void activation_prepare_ref(enum activation_form form, const float *x, size_t co
         return;
     case ACTIVATION_Q8_256:
         prepare_256(x, cols, out);
-        return;
-    case ACTIVATION_Q8_PLAIN:
-        prepare_plain(x, cols, out);
         return;
     default:
         memset(out, 0, activation_form_bytes(form, cols));
@@ -190,37 +188,32 @@ static double dot_blocks(enum tensor_type type, const uint8_t *row, size_t cols,
     return sum;
 }
 
-/* Of a type of blocks_low.h: activations have a scale for each 32. */
-static double dot_plain(enum tensor_type type, const uint8_t *row, size_t cols, const uint8_t *act)
+/* Of a type of blocks_low.h: sixteen weights have a scale, and 32 activations. */
+static double dot_low(enum tensor_type type, const uint8_t *row, size_t cols, const uint8_t *act)
 {
     const struct tensor_traits *traits = tensor_traits_get(type);
-    struct block_ref block;
-    double sum = 0;
+    struct low_span span;
+    double sum = 0, scale = 0;
+    block_low_prepare();
     for (size_t c = 0; c < cols; c += 16) {
-        const uint8_t *span = act + c / SUPER_BLOCK * ACT_PLAIN_BYTES;
-        const int8_t *quants = (const void *)(span + c % SUPER_BLOCK);
         size_t at = c % traits->block_elements;
         if (at == 0)
-            block_ref_unpack(type, row + c / traits->block_elements * traits->block_bytes, &block);
+            block_low_unpack(type, row + c / traits->block_elements * traits->block_bytes,
+                             traits->block_elements, &span);
         int dot = 0;
         for (size_t i = 0; i < 16; i++)
-            dot += block.quants[at + i] * quants[i];
-        sum += (double)block.d * block.factors[at / 16] * dot *
-               (double)load_f32(span + ACT_PLAIN_SCALE_AT + c % SUPER_BLOCK / BLOCK_32 * 4);
+            dot += span.quants[at + i] *
+                   activation_quant(ACTIVATION_Q8_32, act, c, c % BLOCK_32 + i, &scale);
+        sum += (double)span.scales[at / 16] * dot * scale;
     }
     return sum;
 }
 
 static double dot_row(enum tensor_type type, const uint8_t *row, size_t cols, const void *act)
 {
-    switch (activation_form_of(type)) {
-    case ACTIVATION_F32:
+    if (activation_form_of(type) == ACTIVATION_F32)
         return dot_float(type, row, cols, act);
-    case ACTIVATION_Q8_PLAIN:
-        return dot_plain(type, row, cols, act);
-    default:
-        return dot_blocks(type, row, cols, act);
-    }
+    return block_low_has(type) ? dot_low(type, row, cols, act) : dot_blocks(type, row, cols, act);
 }
 
 void matmul_ref(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,

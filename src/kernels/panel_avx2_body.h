@@ -187,6 +187,37 @@ TILE_INLINE void block_32(struct traits_32 traits, const struct panel_tile *w, s
     }
 }
 
+/* Types of blocks_low.h: the sixteens of a block one after the other. */
+static void multiply_low(const struct part *part)
+{
+    const enum panel_kind kind = VNNI ? KIND_SIGNED : KIND_WIDE;
+    const size_t half_bytes = 4 * four_bytes(kind);
+#pragma GCC unroll 1
+    for (size_t i = 0; i < 2 * part->blocks; i++) {
+        const uint8_t *x = part->x + i / 2 * part->x_stride + i % 2 * 4 * half_bytes;
+        const uint8_t *act = part->act + i / 2 * PANEL32_BYTES + PANEL32_SCALE_AT;
+        __m256i dots[TILE_ROWS][WIDTH];
+#pragma GCC unroll 4
+        for (int r = 0; r < TILE_ROWS; r++)
+            dots[r][0] = dots[r][1] = kind == KIND_SIGNED
+                                          ? _mm256_set1_epi32(part->w->w16.start[i][r])
+                                          : _mm256_setzero_si256();
+        add_dots(kind, 4, part->w->quants + i * half_bytes, x, dots);
+#pragma GCC unroll 2
+        for (int c = 0; c < WIDTH; c++) {
+            __m256 scale = _mm256_loadu_ps((const float *)(const void *)act + 8 * c);
+#pragma GCC unroll 4
+            for (int r = 0; r < TILE_ROWS; r++) {
+                float *to = part->sums[r] + 8 * c;
+                __m256 factor =
+                    _mm256_mul_ps(_mm256_broadcast_ss(&part->w->w16.scale[i][r]), scale);
+                _mm256_store_ps(to, _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots[r][c]), factor,
+                                                    _mm256_load_ps(to)));
+            }
+        }
+    }
+}
+
 TILE_INLINE void multiply_32(const struct part *part, struct traits_32 traits)
 {
     const struct panel_tile *w = part->w;
@@ -422,6 +453,7 @@ static void multiply_columns(const struct product *product, size_t c, size_t col
                              struct work *work)
 {
     const struct panel_type *functions = &panel_types[product->type];
+    multiply_fn *multiply = functions->multiply != NULL ? functions->multiply : multiply_low;
     const enum panel_kind kind = panel_kind(product->type);
     const bool small = activation_form_of(product->type) == ACTIVATION_Q8_32;
     const size_t at = c / PANEL_COLS * (small ? 8 * PANEL32_BYTES : PANEL256_BYTES);
@@ -431,7 +463,10 @@ static void multiply_columns(const struct product *product, size_t c, size_t col
     for (size_t row = 0; row < product->rows; row += TILE_ROWS) {
         const uint8_t *rows[TILE_ROWS];
         tile_rows(product, row, offset, rows);
-        functions->unpack(rows, part.blocks, &work->tiles[row / TILE_ROWS]);
+        if (functions->unpack != NULL)
+            functions->unpack(rows, part.blocks, &work->tiles[row / TILE_ROWS]);
+        else
+            unpack_tile_low(product->type, rows, part.blocks, &work->tiles[row / TILE_ROWS]);
     }
     for (size_t p = 0; p < panel_count; p++) {
         part.act = panels + p * panel_bytes + at;
@@ -448,7 +483,7 @@ static void multiply_columns(const struct product *product, size_t c, size_t col
                 prefetch_tile(product, row, offset, bytes);
             part.w = &work->tiles[row / TILE_ROWS];
             part.sums = &work->sums[p][row];
-            functions->multiply(&part);
+            multiply(&part);
         }
     }
 }
@@ -499,8 +534,10 @@ void PANEL_VARIANT(matmul_panels)(enum tensor_type type, const void *weights, si
                                   size_t cols, size_t row_begin, size_t row_end, const void *panels,
                                   size_t act_stride, size_t tokens, float *y, size_t y_stride)
 {
-    ASSERT((unsigned)type < TENSOR_TYPE_COUNT && panel_types[type].unpack != NULL);
+    ASSERT((unsigned)type < TENSOR_TYPE_COUNT);
+    ASSERT(panel_types[type].unpack != NULL || block_low_has(type));
     struct work work;
+    block_low_prepare();
     for (size_t row = row_begin; row < row_end; row += PANEL_ROWS) {
         struct product product = {.type = type,
                                   .weights = (const uint8_t *)weights + row * row_bytes,

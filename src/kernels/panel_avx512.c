@@ -61,14 +61,18 @@ TILE_INLINE __m512i repeat_four(const int8_t *at)
  * bottleneck of the inner loop. */
 #define KEEP(register) __asm__("" : "+v"(register))
 
-/* Adds one block to a register tile of `height` rows from `row` on by `width` panels. */
-TILE_INLINE void block_32(const struct part *part, bool has_minimum, int height, int width,
-                          size_t row, size_t block, __m512 sums[][WIDTH_MAX])
+enum kind_32 { PLAIN, MINIMUM, SIXTEENS }; /* SIXTEENS: a scale for each, of blocks_low.h */
+
+/* Adds one block to a register tile of `height` rows from `row` on by `width` panels; of SIXTEENS
+ * the half `half` of a block. */
+TILE_INLINE void block_32(const struct part *part, enum kind_32 kind, int height, int width,
+                          size_t row, size_t block, size_t half, __m512 sums[][WIDTH_MAX])
 {
     const struct panel_weights_32 *w = &part->work->w32;
     const uint8_t *act = part->act + block * PANEL32_BYTES;
-    const int8_t *quants = w->quants[row] + 16 * block + 64 * (block / 4);
-    const size_t scales_at = row / 4 * 32 + row % 4 + 4 * block;
+    const int8_t *quants = w->quants[row] + 16 * block + 64 * (block / 4) + 64 * half;
+    const size_t scales_at = row / 4 * 32 + row % 4 + 4 * block + 8 * PANEL_ROWS * half;
+    const size_t fours = kind == SIXTEENS ? 4 : 8;
     __m512i dots[8][WIDTH_MAX];
 #pragma GCC unroll 8
     for (size_t r = 0; r < (size_t)height; r++) {
@@ -78,11 +82,11 @@ TILE_INLINE void block_32(const struct part *part, bool has_minimum, int height,
             dots[r][c] = start;
     }
 #pragma GCC unroll 8
-    for (size_t k = 0; k < 8; k++) {
+    for (size_t k = 0; k < fours; k++) {
         __m512i x[WIDTH_MAX];
 #pragma GCC unroll 4
         for (int c = 0; c < width; c++) {
-            x[c] = _mm512_loadu_si512(act + (size_t)c * part->panel_bytes + 64 * k);
+            x[c] = _mm512_loadu_si512(act + (size_t)c * part->panel_bytes + 64 * k + 256 * half);
             KEEP(x[c]);
         }
 #pragma GCC unroll 8
@@ -103,7 +107,7 @@ TILE_INLINE void block_32(const struct part *part, bool has_minimum, int height,
             sums[r][c] =
                 _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots[r][c]),
                                 _mm512_mul_ps(_mm512_set1_ps(w->scale[at]), scale), sums[r][c]);
-            if (has_minimum)
+            if (kind == MINIMUM)
                 sums[r][c] = _mm512_fmadd_ps(_mm512_loadu_ps(a + PANEL32_BIAS_AT),
                                              _mm512_mul_ps(_mm512_set1_ps(w->minimum[at]), scale),
                                              sums[r][c]);
@@ -111,7 +115,7 @@ TILE_INLINE void block_32(const struct part *part, bool has_minimum, int height,
     }
 }
 
-TILE_INLINE void multiply_32(const struct part *part, bool has_minimum, int height, int width)
+TILE_INLINE void multiply_32(const struct part *part, enum kind_32 kind, int height, int width)
 {
     const size_t ahead_bytes = (size_t)height * part->ahead_bytes;
     const uint8_t *ahead = part->ahead;
@@ -126,7 +130,9 @@ TILE_INLINE void multiply_32(const struct part *part, bool has_minimum, int heig
 #pragma GCC unroll 1
         for (size_t b = 0; b < part->blocks; b++, ahead += ahead_bytes) {
             prefetch_ahead(ahead, ahead_bytes);
-            block_32(part, has_minimum, height, width, row, b, sums);
+#pragma GCC unroll 1
+            for (size_t half = 0; half < (kind == SIXTEENS ? 2 : 1); half++)
+                block_32(part, kind, height, width, row, b, half, sums);
         }
 #pragma GCC unroll 8
         for (int r = 0; r < height; r++)
@@ -284,6 +290,18 @@ TILE_INLINE void unpack_part_32(enum tensor_type type, const uint8_t *weights, s
         }
 }
 
+static void unpack_part_low(enum tensor_type type, const uint8_t *weights, size_t row_bytes,
+                            size_t rows, size_t cols, struct work *work)
+{
+    for (size_t row = 0; row < rows; row += 4) {
+        const uint8_t *at[4];
+#pragma GCC unroll 1
+        for (size_t r = 0; r < 4; r++)
+            at[r] = weights + (row + r < rows ? row + r : rows - 1) * row_bytes;
+        panel_unpack_low(type, at, cols, row / 4, &work->w32);
+    }
+}
+
 TILE_INLINE void unpack_part_256(enum tensor_type type, const uint8_t *weights, size_t row_bytes,
                                  size_t rows, size_t block, struct work *work)
 {
@@ -345,9 +363,9 @@ enum { HEIGHT_1 = 8, HEIGHT_2 = 4, HEIGHT_4 = 4, HEIGHT_MAX = 8 };
         single.token += KERNELS_PANEL_TOKENS;              \
         body##_##kind##_1(&single);                        \
     }
-enum { PLAIN = false, MINIMUM = true };
 MULTIPLIES(multiply_32, PLAIN)
 MULTIPLIES(multiply_32, MINIMUM)
+MULTIPLIES_SMALL(multiply_32, SIXTEENS)
 MULTIPLIES_SMALL(multiply_256, TENSOR_Q2_K)
 MULTIPLIES_SMALL(multiply_256, TENSOR_Q3_K)
 MULTIPLIES(multiply_256, TENSOR_Q4_K)
@@ -379,6 +397,9 @@ static const struct panel_type panel_types[TENSOR_TYPE_COUNT] = {
     [TENSOR_Q6_K] = {unpack_TENSOR_Q6_K, WIDTHS(multiply_256, TENSOR_Q6_K)},
     [TENSOR_IQ4_XS] = {unpack_TENSOR_IQ4_XS, WIDTHS(multiply_256, TENSOR_IQ4_XS)},
 };
+
+/* Of the types of blocks_low.h; unpack_part_low() unpacks them. */
+static const struct panel_type low_types = {NULL, WIDTHS(multiply_32, SIXTEENS)};
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
@@ -419,7 +440,7 @@ static void multiply_all(enum tensor_type type, const uint8_t *weights, size_t r
                          size_t cols, size_t rows, const uint8_t *panels, size_t panel_bytes,
                          size_t tokens, struct work *work)
 {
-    const struct panel_type *functions = &panel_types[type];
+    const struct panel_type *functions = block_low_has(type) ? &low_types : &panel_types[type];
     const size_t block_cols = activation_form_of(type) == ACTIVATION_Q8_32 ? BLOCK_32 : SUPER_BLOCK;
     const size_t block_bytes = block_cols == BLOCK_32 ? PANEL32_BYTES : PANEL256_BYTES;
     const size_t panel_count = (tokens + KERNELS_PANEL_TOKENS - 1) / KERNELS_PANEL_TOKENS;
@@ -431,7 +452,10 @@ static void multiply_all(enum tensor_type type, const uint8_t *weights, size_t r
             _mm512_store_ps(work->sums[r] + t, _mm512_setzero_ps());
     for (size_t c = 0; c < cols; c += PANEL_COLS) {
         size_t left = cols - c < PANEL_COLS ? cols - c : PANEL_COLS;
-        functions->unpack(weights, row_bytes, rows, c / block_cols, left / block_cols, work);
+        if (functions->unpack != NULL)
+            functions->unpack(weights, row_bytes, rows, c / block_cols, left / block_cols, work);
+        else
+            unpack_part_low(type, weights + row_bytes * c / cols, row_bytes, rows, left, work);
         for (size_t p = 0, width; p < panel_count; p += width) {
             width = panel_count - p >= 4 ? 4 : panel_count - p >= 2 ? 2 : 1;
             struct part part = {
@@ -453,9 +477,11 @@ void matmul_panels_avx512(enum tensor_type type, const void *weights, size_t row
                           size_t row_begin, size_t row_end, const void *panels, size_t act_stride,
                           size_t tokens, float *y, size_t y_stride)
 {
-    ASSERT((unsigned)type < TENSOR_TYPE_COUNT && panel_types[type].unpack != NULL);
+    ASSERT((unsigned)type < TENSOR_TYPE_COUNT);
+    ASSERT(panel_types[type].unpack != NULL || block_low_has(type));
     const size_t panel_bytes = KERNELS_PANEL_TOKENS * act_stride;
     struct work work;
+    block_low_prepare();
     if ((row_end - row_begin) % HEIGHT_MAX != 0) /* missing rows are read, though not stored */
         memset(&work.w256, 0, sizeof work.w256);
     for (size_t row = row_begin; row < row_end; row += PANEL_ROWS) {

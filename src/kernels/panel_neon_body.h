@@ -23,6 +23,7 @@
 #define KERNELS_PANEL_NEON_BODY_H
 
 #include "base/assertion.h"
+#include "kernels/blocks_low.h"
 #include "kernels/formats.h"
 #include "kernels/panel_neon.h"
 #include "kernels/tile_types.h"
@@ -48,7 +49,7 @@ struct work {
     int8_t minimums[PANEL_ROWS * SUM_COLS];
     int32x4_t factor[SUPER_BLOCK / 16][UNITS];           /* of sixteen columns */
     float32x4_t scale[PANEL_COLS / BLOCK_32][UNITS];     /* of blocks of 32; else the first */
-    float32x4_t min_scale[PANEL_COLS / BLOCK_32][UNITS]; /* the same of minimums */
+    float32x4_t min_scale[PANEL_COLS / BLOCK_32][UNITS]; /* of minimums, or of second sixteens */
     float32x4_t sums[TOKENS_AT_ONCE / UNIT_TOKENS][UNITS];
 };
 
@@ -148,20 +149,31 @@ struct block_at {
     const float32x4_t *scale, *min_scale;
 };
 
-TILE_INLINE void add_block_32(const struct block_at *at, bool has_minimum, int width,
-                              tile_sums sums)
+enum kind_32 { PLAIN, MINIMUM, SIXTEENS }; /* SIXTEENS: a scale for each, of blocks_low.h */
+
+/* Adds the products of `cols` columns, `first` and later, times the scales of the rows. */
+TILE_INLINE void add_cols_32(const struct block_at *at, size_t first, size_t cols,
+                             const float32x4_t *rows, int width, tile_sums sums)
 {
     tile_dots dots;
     zero_dots(width, dots);
-    add_dots(at->weights, at->panel, 0, BLOCK_32, width, dots);
+    add_dots(at->weights + TILE_ROWS * first, at->panel + 16 * first, 0, cols, width, dots);
     const struct token_floats scale = load_floats(at->floats, width);
 #pragma GCC unroll 4
     for (size_t u = 0; u < TILE_UNITS; u++)
 #pragma GCC unroll 6
         for (int t = 0; t < width; t++)
-            sums[u][t] = vfmaq_f32(sums[u][t], vcvtq_f32_s32(dots[u][t]),
-                                   times_floats(at->scale[u], &scale, t));
-    if (!has_minimum)
+            sums[u][t] =
+                vfmaq_f32(sums[u][t], vcvtq_f32_s32(dots[u][t]), times_floats(rows[u], &scale, t));
+}
+
+TILE_INLINE void add_block_32(const struct block_at *at, enum kind_32 kind, int width,
+                              tile_sums sums)
+{
+    add_cols_32(at, 0, kind == SIXTEENS ? 16 : BLOCK_32, at->scale, width, sums);
+    if (kind == SIXTEENS)
+        add_cols_32(at, 16, 16, at->min_scale, width, sums);
+    if (kind != MINIMUM)
         return;
     const struct token_floats share = load_floats(at->floats + FLOATS_BYTES, width);
 #pragma GCC unroll 4
@@ -171,7 +183,7 @@ TILE_INLINE void add_block_32(const struct block_at *at, bool has_minimum, int w
             sums[u][t] = add_times_floats(sums[u][t], at->min_scale[u], &share, t);
 }
 
-TILE_INLINE void multiply_32(const struct part *part, bool has_minimum, int width)
+TILE_INLINE void multiply_32(const struct part *part, enum kind_32 kind, int width)
 {
     const struct work *work = part->work;
     const uint8_t *floats = part->panel + PANEL32_FLOATS_AT;
@@ -193,7 +205,7 @@ TILE_INLINE void multiply_32(const struct part *part, bool has_minimum, int widt
                 sums[u][t] = part->sums[t][unit + u];
 #pragma GCC unroll 1
         for (size_t b = 0; b < part->blocks; b++) {
-            add_block_32(&at, has_minimum, width, sums);
+            add_block_32(&at, kind, width, sums);
             at.weights += TILE_ROWS * BLOCK_32;
             at.panel += PANEL32_BYTES;
             at.floats += PANEL32_BYTES;
@@ -431,6 +443,30 @@ TILE_INLINE void unpack_256_part(enum tensor_type type, const uint8_t *weights, 
     }
 }
 
+/* The same of a type of blocks_low.h. */
+static void unpack_low_part(enum tensor_type type, const uint8_t *weights, size_t row_bytes,
+                            size_t rows, size_t cols, struct work *work)
+{
+    struct low_span spans[4];
+    for (size_t row = 0; row < (rows + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS; row += 4) {
+        const uint8_t *at[4];
+        find_rows(weights, row_bytes, rows, row, at);
+        for (size_t r = 0; r < 4; r++)
+            block_low_unpack(type, at[r], cols, &spans[r]);
+        for (size_t i = 0; i < cols / 16; i++) {
+            float32x4_t(*scale)[UNITS] = i % 2 ? work->min_scale : work->scale;
+            int8x16_t quants[4];
+#pragma GCC unroll 4
+            for (size_t r = 0; r < 4; r++)
+                quants[r] = vld1q_s8(spans[r].quants + 16 * i);
+            store_weights(quants, weights_at(work->quants, PANEL_COLS, row, 16 * i));
+            spread_rows((float32x4_t){spans[0].scales[i], spans[1].scales[i], spans[2].scales[i],
+                                      spans[3].scales[i]},
+                        &scale[i / 2][row / UNIT_ROWS]);
+        }
+    }
+}
+
 /* ---- one function a type and width ----------------------------------------------------------- */
 
 typedef void multiply_fn(const struct part *part);
@@ -451,8 +487,9 @@ struct panel_type {
     {                                                  \
         body(part, kind, NARROW);                      \
     }
-MULTIPLY(multiply_32, false, plain)
-MULTIPLY(multiply_32, true, with_minimum)
+MULTIPLY(multiply_32, PLAIN, plain)
+MULTIPLY(multiply_32, MINIMUM, with_minimum)
+MULTIPLY(multiply_32, SIXTEENS, sixteens)
 MULTIPLY(multiply_256, TENSOR_Q2_K, q2_k)
 MULTIPLY(multiply_256, TENSOR_Q3_K, q3_k)
 MULTIPLY(multiply_256, TENSOR_Q4_K, q4_k)
@@ -489,6 +526,9 @@ static const struct panel_type panel_types[TENSOR_TYPE_COUNT] = {
     PANEL_TYPE(TENSOR_Q5_K, q4_k),     PANEL_TYPE(TENSOR_Q6_K, q6_k),
     PANEL_TYPE(TENSOR_IQ4_XS, iq4_xs),
 };
+
+/* Of the types of blocks_low.h; unpack_low_part() unpacks them. */
+static const struct panel_type low_types = {NULL, sixteens_wide, sixteens_narrow};
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
@@ -532,31 +572,34 @@ static void multiply_all(enum tensor_type type, const uint8_t *weights, size_t r
                          size_t cols, size_t rows, const uint8_t *panels, size_t panel_bytes,
                          size_t tokens, struct work *work)
 {
+    const struct panel_type *functions = block_low_has(type) ? &low_types : &panel_types[type];
     const bool small = activation_form_of(type) == ACTIVATION_Q8_32;
     const size_t block_cols = small ? BLOCK_32 : SUPER_BLOCK;
     const size_t block_bytes = small ? PANEL32_BYTES : PANEL256_BYTES;
-    const size_t weight_bytes = tile_block_bytes(type);
     memset(work->sums, 0,
            (tokens + KERNELS_PANEL_TOKENS - 1) / KERNELS_PANEL_TOKENS * KERNELS_PANEL_TOKENS /
                UNIT_TOKENS * sizeof work->sums[0]);
     for (size_t c = 0; c < cols; c += PANEL_COLS) {
         const size_t left = cols - c < PANEL_COLS ? cols - c : PANEL_COLS;
-        const size_t next = (c + left) / block_cols * weight_bytes;
-        panel_types[type].unpack(weights + c / block_cols * weight_bytes, row_bytes, rows,
-                                 left / block_cols, work);
+        const uint8_t *at = weights + row_bytes * c / cols;
+        const size_t bytes = row_bytes * left / cols;
+        if (functions->unpack != NULL)
+            functions->unpack(at, row_bytes, rows, left / block_cols, work);
+        else
+            unpack_low_part(type, at, row_bytes, rows, left, work);
         struct part part = {
             .work = work,
             .rows = (rows + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS,
             .blocks = left / block_cols,
             .row_bytes = row_bytes,
-            .ahead = weights + (c + left < cols ? next : rows * row_bytes),
-            .ahead_bytes = left / block_cols * weight_bytes,
+            .ahead = c + left < cols ? at + bytes : weights + rows * row_bytes,
+            .ahead_bytes = bytes,
         };
         for (size_t t = 0; t < tokens; t += KERNELS_PANEL_TOKENS) {
             part.panel =
                 panels + t / KERNELS_PANEL_TOKENS * panel_bytes + c / block_cols * block_bytes;
             part.sums = work->sums + t / UNIT_TOKENS;
-            multiply_panel(&panel_types[type], &part,
+            multiply_panel(functions, &part,
                            tokens - t < KERNELS_PANEL_TOKENS ? tokens - t : KERNELS_PANEL_TOKENS);
         }
     }
@@ -566,8 +609,10 @@ void PANEL_VARIANT(enum tensor_type type, const void *weights, size_t row_bytes,
                    size_t row_begin, size_t row_end, const void *panels, size_t act_stride,
                    size_t tokens, float *y, size_t y_stride)
 {
-    ASSERT((unsigned)type < TENSOR_TYPE_COUNT && panel_types[type].unpack != NULL);
+    ASSERT((unsigned)type < TENSOR_TYPE_COUNT);
+    ASSERT(panel_types[type].unpack != NULL || block_low_has(type));
     struct work work;
+    block_low_prepare();
     for (size_t row = row_begin; row < row_end; row += PANEL_ROWS) {
         size_t rows = row_end - row < PANEL_ROWS ? row_end - row : PANEL_ROWS;
         for (size_t t = 0; t < tokens; t += TOKENS_AT_ONCE) {

@@ -5,6 +5,7 @@
 #ifndef KERNELS_PANEL_UNPACK_AVX2_BODY_H
 #define KERNELS_PANEL_UNPACK_AVX2_BODY_H
 
+#include "kernels/blocks_low.h"
 #include "kernels/lanes_avx2.h"
 #include "kernels/unpack_avx2.h"
 
@@ -26,15 +27,20 @@ enum panel_kind {
 TILE_INLINE enum panel_kind panel_kind(enum tensor_type type)
 {
     switch (type) {
-    case TENSOR_Q8_0:
-    case TENSOR_IQ4_NL:
-    case TENSOR_IQ4_XS:
-        return VNNI ? KIND_SIGNED : KIND_WIDE;
+    case TENSOR_Q4_0:
+    case TENSOR_Q4_1:
+    case TENSOR_Q5_0:
+    case TENSOR_Q5_1:
+    case TENSOR_MXFP4:
+    case TENSOR_Q2_K:
+    case TENSOR_Q4_K:
+    case TENSOR_Q5_K:
+        return KIND_UNSIGNED;
     case TENSOR_Q3_K:
     case TENSOR_Q6_K:
         return KIND_SIGNED;
-    default:
-        return KIND_UNSIGNED;
+    default: /* Q8_0, IQ4_NL, IQ4_XS, and the types of blocks_low.h */
+        return VNNI ? KIND_SIGNED : KIND_WIDE;
     }
 }
 
@@ -52,6 +58,10 @@ struct panel_tile {
             int32_t start[8][TILE_ROWS];
             float scale[8][TILE_ROWS], minimum[8][TILE_ROWS];
         } w32;
+        struct { /* of each block of sixteen */
+            int32_t start[16][TILE_ROWS];
+            float scale[16][TILE_ROWS];
+        } w16;
         struct {
             int32_t factor[16][TILE_ROWS]; /* int16 twice; with is_scaled_later() int32 */
             int32_t taken[8][TILE_ROWS];   /* int16 pairs, minimums: for totals32 (4) or totals */
@@ -156,6 +166,38 @@ TILE_INLINE void unpack_tile_32(enum tensor_type type, const uint8_t *const rows
             }
         }
         unpack_pair(type, at, b, out);
+    }
+}
+
+/* Blocks of 32 of four rows of a type of blocks_low.h, an even number. */
+static void unpack_tile_low(enum tensor_type type, const uint8_t *const rows[4], size_t blocks,
+                            struct panel_tile *out)
+{
+    const enum panel_kind kind = VNNI ? KIND_SIGNED : KIND_WIDE;
+    const size_t half_bytes = 4 * four_bytes(kind);
+    struct low_span spans[4];
+#pragma GCC unroll 1
+    for (size_t r = 0; r < 4; r++) {
+        block_low_unpack(type, rows[r], blocks * BLOCK_32, &spans[r]);
+#pragma GCC unroll 1
+        for (size_t i = 0; i < 2 * blocks; i++)
+            out->w16.scale[i][r] = spans[r].scales[i];
+    }
+#pragma GCC unroll 1
+    for (size_t i = 0; i < 2 * blocks; i = i % 2 == 0 ? i + 1 : i + 3) { /* sixteens of a pair */
+        uint8_t *to = out->quants + i * half_bytes;
+        __m256i w[4], starts[4];
+#pragma GCC unroll 4
+        for (size_t r = 0; r < 4; r++) {
+            w[r] = load_two((const uint8_t *)spans[r].quants + 16 * i, BLOCK_32);
+            starts[r] = _mm256_madd_epi16(times_128(w[r]), _mm256_set1_epi16(-1));
+        }
+        store_rows(kind, w, to, to + 2 * half_bytes);
+        if (kind == KIND_SIGNED) {
+            __m256i both = sum_quads(starts);
+            _mm_storeu_si128((void *)out->w16.start[i], _mm256_castsi256_si128(both));
+            _mm_storeu_si128((void *)out->w16.start[i + 2], _mm256_extracti128_si256(both, 1));
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 #ifndef KERNELS_PANEL_UNPACK_AVX512_H
 #define KERNELS_PANEL_UNPACK_AVX512_H
 
+#include "kernels/blocks_low.h"
 #include "kernels/lanes_avx512.h"
 #include "kernels/unpack_avx512.h"
 
@@ -20,8 +21,9 @@ enum {
 /* Scales in quads of four rows: element 32q + 4b + r is row 4q + r, block b. */
 struct panel_weights_32 {
     int8_t quants[PANEL_ROWS][PANEL_COLS]; /* a group: 16 quants of each block, then the others */
-    int32_t start[8 * PANEL_ROWS];
-    float scale[8 * PANEL_ROWS];
+    /* Of the types of blocks_low.h: of the first sixteen of each block, then of the others. */
+    int32_t start[2 * 8 * PANEL_ROWS];
+    float scale[2 * 8 * PANEL_ROWS];
     float minimum[8 * PANEL_ROWS];
 };
 
@@ -70,6 +72,39 @@ TILE_INLINE void panel_unpack_quad(enum tensor_type type, const uint8_t *const r
     if (tile_has_minimum(type))
         _mm512_storeu_ps(out->minimum + 32 * quad + 16 * group,
                          blend_rows(w[0].minimum, w[1].minimum, w[2].minimum, w[3].minimum));
+}
+
+/* The same of a type of blocks_low.h, with `cols` columns. */
+static void panel_unpack_low(enum tensor_type type, const uint8_t *const rows[4], size_t cols,
+                             size_t quad, struct panel_weights_32 *out)
+{
+    const __m512i factor = _mm512_set1_epi8(-128), zero = _mm512_setzero_si512();
+    struct low_span spans[4];
+    memset(spans, 0, sizeof spans);
+#pragma GCC unroll 1
+    for (size_t r = 0; r < 4; r++) {
+        block_low_unpack(type, rows[r], cols, &spans[r]);
+#pragma GCC unroll 1
+        for (size_t i = 0; i < cols / 16; i++)
+            out->scale[i % 2 * 8 * PANEL_ROWS + 32 * quad + i / 2 * 4 + r] = spans[r].scales[i];
+    }
+#pragma GCC unroll 1
+    for (size_t i = 0; i < 2 * ((cols + 127) / 128); i++) { /* half i % 2 of four blocks */
+        size_t half = i % 2, group = i / 2;
+        __m512i order = half == 0 ? _mm512_set_epi64(13, 12, 9, 8, 5, 4, 1, 0)
+                                  : _mm512_set_epi64(15, 14, 11, 10, 7, 6, 3, 2);
+        __m512i sums[4];
+#pragma GCC unroll 4
+        for (size_t r = 0; r < 4; r++) {
+            const int8_t *from = spans[r].quants + 128 * group;
+            __m512i sixteens = _mm512_permutex2var_epi64(_mm512_loadu_si512(from), order,
+                                                         _mm512_loadu_si512(from + 64));
+            _mm512_storeu_si512(out->quants[4 * quad + r] + 64 * i, sixteens);
+            sums[r] = _mm512_dpbusd_epi32(zero, factor, sixteens);
+        }
+        _mm512_storeu_si512(out->start + half * 8 * PANEL_ROWS + 32 * quad + 16 * group,
+                            _mm512_sub_epi32(zero, sum_quads(sums[0], sums[1], sums[2], sums[3])));
+    }
 }
 
 /* ---- super-blocks of 256 --------------------------------------------------------------------- */

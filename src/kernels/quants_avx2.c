@@ -13,13 +13,15 @@
  * Types in blocks of 32 unpack a row in registers and multiply it with one, two or four tokens at
  * once; four is what the sixteen registers allow. Three tokens take the function for four. A
  * super-block unpacks to more than fits registers: for one token it is used up at once, several
- * tokens share it through a buffer in the first-level cache. */
+ * tokens share it through a buffer in the first-level cache. The types of blocks_low.h always go
+ * through such a buffer, because looking their weights up takes longer than the products. */
 #include "kernels/quants_avx2.h"
 
 #include <immintrin.h>
 
 #include "base/assertion.h"
 #include "kernels/activation.h"
+#include "kernels/blocks_low.h"
 #include "kernels/formats.h"
 #include "kernels/lanes_avx2.h"
 #include "kernels/tile_types.h"
@@ -469,6 +471,91 @@ MANY_256(many_minimum_256, .has_minimum = true)
 MANY_256(many_q2_k, .has_minimum = true, .sixteen = true)
 MANY_256(many_signed_256, .is_signed = true)
 
+/* ---- types of blocks_low.h ------------------------------------------------------------------- */
+
+/* Up to 256 columns of the tile's rows. A pair of blocks is as in struct pair_32. */
+struct unpacked_low {
+    struct pair_32 quants[SUPER_BLOCK / (2 * BLOCK_32)][TILE_ROWS];
+    _Alignas(32) float scales[SUPER_BLOCK / 16][TILE_ROWS];
+};
+
+static void unpack_rows_low(enum tensor_type type, const struct tile *tile, size_t offset,
+                            size_t cols, struct unpacked_low *out)
+{
+    struct low_span span;
+#pragma GCC unroll 1
+    for (size_t r = 0; r < TILE_ROWS; r++) {
+        prefetch_row(tile, r, offset, 128);
+        block_low_unpack(type, tile->at[r] + offset, cols, &span);
+#pragma GCC unroll 1
+        for (size_t pair = 0; pair < cols / (2 * BLOCK_32); pair++) {
+            const uint8_t *at = (const uint8_t *)span.quants + 2 * BLOCK_32 * pair;
+            out->quants[pair][r] =
+                (struct pair_32){load_two(at, BLOCK_32), load_two(at + 16, BLOCK_32)};
+        }
+#pragma GCC unroll 1
+        for (size_t i = 0; i < cols / 16; i++)
+            out->scales[i][r] = span.scales[i];
+    }
+}
+
+/* The sums of four rows of the sixteens of two blocks; see sum_quads(). */
+TILE_INLINE __m256i dot_sixteens(const __m256i w[4], __m256i x)
+{
+    __m256i dots[4];
+#pragma GCC unroll 4
+    for (int r = 0; r < 4; r++)
+        dots[r] = _mm256_madd_epi16(
+            _mm256_maddubs_epi16(_mm256_abs_epi8(w[r]), _mm256_sign_epi8(x, w[r])),
+            _mm256_set1_epi16(1));
+    return sum_quads(dots);
+}
+
+/* Adds the sixteens of a pair of blocks one after the other. */
+TILE_INLINE __m256 add_pair_low(const struct unpacked_low *w, size_t pair, const uint8_t *act,
+                                __m256 sum)
+{
+    const struct pair_x x = load_pair(act);
+    __m256i low[2], high[2];
+#pragma GCC unroll 1
+    for (int half = 0; half < 2; half++) {
+        const struct pair_32 *rows = w->quants[pair] + 4 * half;
+        low[half] =
+            dot_sixteens((__m256i[]){rows[0].low, rows[1].low, rows[2].low, rows[3].low}, x.low);
+        high[half] = dot_sixteens(
+            (__m256i[]){rows[0].high, rows[1].high, rows[2].high, rows[3].high}, x.high);
+    }
+#pragma GCC unroll 2
+    for (int b = 0; b < 2; b++) {
+        const float(*scales)[TILE_ROWS] = w->scales + 4 * pair + 2 * b;
+        __m256 scale = _mm256_broadcast_ss((const void *)(act + ACT32_SCALE_AT + 16 * b));
+        sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(join_halves(low[0], low[1], b)),
+                              _mm256_mul_ps(_mm256_load_ps(scales[0]), scale), sum);
+        sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(join_halves(high[0], high[1], b)),
+                              _mm256_mul_ps(_mm256_load_ps(scales[1]), scale), sum);
+    }
+    return sum;
+}
+
+static void multiply_low(enum tensor_type type, const struct tile *tile, size_t count)
+{
+    const uint8_t *acts[TOKENS_MAX];
+    struct unpacked_low w;
+    __m256 sums[TOKENS_MAX];
+    set_tokens(tile, count, acts, sums);
+    block_low_prepare();
+    for (size_t c = 0; c < tile->cols; c += SUPER_BLOCK) {
+        size_t cols = tile->cols - c < SUPER_BLOCK ? tile->cols - c : SUPER_BLOCK;
+        unpack_rows_low(type, tile, tile->row_bytes * c / tile->cols, cols, &w);
+        for (size_t t = 0; t < count; t++)
+            for (size_t pair = 0; pair < cols / (2 * BLOCK_32); pair++)
+                sums[t] = add_pair_low(
+                    &w, pair, acts[t] + c / ACT32_GROUP * ACT32_BYTES + pair_at(pair), sums[t]);
+    }
+    for (size_t t = 0; t < count; t++)
+        store_rows(tile, t, sums[t]);
+}
+
 /* ---- choice ---------------------------------------------------------------------------------- */
 
 /* A function for each type, for up to TOKENS_MAX tokens. */
@@ -523,7 +610,7 @@ static multiply_fn *const functions[TENSOR_TYPE_COUNT] = {
 };
 
 /* Runs the tile whose first row is `row`. */
-static void multiply_tile(multiply_fn *multiply, const struct tile *tiles, size_t row,
+static void multiply_tile(enum tensor_type type, const struct tile *tiles, size_t row,
                           size_t tokens)
 {
     struct tile tile = *tiles;
@@ -532,29 +619,32 @@ static void multiply_tile(multiply_fn *multiply, const struct tile *tiles, size_
         tile.at[i] = tile.rows + (row + place * tile.row_step) * tile.row_bytes;
     }
     tile.y += row;
-    multiply(&tile, tokens);
+    if (functions[type] != NULL)
+        functions[type](&tile, tokens);
+    else
+        multiply_low(type, &tile, tokens);
 }
 
 /* The rows of a tile are read side by side. They are not neighbours: the tiles of a block take one
  * row after another from eight stretches. So each stretch is read from its begin to its end, and
  * the processor fetches ahead by itself. With neighbours it has to find eight new places for each
  * tile, and a row of 2048 weights is over before it has. */
-static void multiply_block(multiply_fn *multiply, struct tile *tile, size_t rows, size_t tokens)
+static void multiply_block(enum tensor_type type, struct tile *tile, size_t rows, size_t tokens)
 {
     tile->row_count = TILE_ROWS;
     tile->row_step = rows / TILE_ROWS;
     for (size_t row = 0; row < rows / TILE_ROWS; row++)
-        multiply_tile(multiply, tile, row, tokens);
+        multiply_tile(type, tile, row, tokens);
     tile->row_count = rows % TILE_ROWS;
     tile->row_step = 1;
     if (tile->row_count)
-        multiply_tile(multiply, tile, rows - tile->row_count, tokens);
+        multiply_tile(type, tile, rows - tile->row_count, tokens);
 }
 
 void quants_multiply_avx2(enum tensor_type type, const struct tile *whole, size_t rows,
                           size_t tokens)
 {
-    ASSERT(functions[type] != NULL);
+    ASSERT(functions[type] != NULL || block_low_has(type));
     for (size_t begin = 0; begin < rows; begin += TILE_ROWS_BLOCK) {
         size_t count = rows - begin < TILE_ROWS_BLOCK ? rows - begin : TILE_ROWS_BLOCK;
         for (size_t t = 0; t < tokens; t += TOKENS_MAX) {
@@ -562,8 +652,7 @@ void quants_multiply_avx2(enum tensor_type type, const struct tile *whole, size_
             tile.acts += t * whole->act_stride;
             tile.rows += begin * whole->row_bytes;
             tile.y += t * whole->y_stride + begin;
-            multiply_block(functions[type], &tile, count,
-                           tokens - t < TOKENS_MAX ? tokens - t : TOKENS_MAX);
+            multiply_block(type, &tile, count, tokens - t < TOKENS_MAX ? tokens - t : TOKENS_MAX);
         }
     }
 }

@@ -15,13 +15,14 @@
  * One token and two take the tiles of quants_avx2.c, which gives the same bits: memory is the limit
  * then, and a core reads eight long stretches faster than sixteen rows. More tokens share unpacked
  * weights through a buffer in the first-level cache. Their functions get the type as numbers, which
- * keeps the code small. */
+ * keeps the code small. The types of blocks_low.h take AVX2's tiles for any number of tokens. */
 #include "kernels/quants_avx512.h"
 
 #include <immintrin.h>
 
 #include "base/assertion.h"
 #include "kernels/activation.h"
+#include "kernels/blocks_low.h"
 #include "kernels/formats.h"
 #include "kernels/lanes_avx512.h"
 #include "kernels/quants_avx2.h"
@@ -429,11 +430,11 @@ static many_fn *const functions[TENSOR_TYPE_COUNT] = {
 void quants_multiply_avx512(enum tensor_type type, const struct tile *whole, size_t rows,
                             size_t tokens)
 {
-    ASSERT(functions[type] != NULL);
-    if (tokens <= AVX2_TOKENS) {
+    if (tokens <= AVX2_TOKENS || block_low_has(type)) {
         quants_multiply_avx2(type, whole, rows, tokens);
         return;
     }
+    ASSERT(functions[type] != NULL);
     for (size_t begin = 0; begin < rows; begin += TILE_ROWS_BLOCK) {
         size_t end = rows - begin < TILE_ROWS_BLOCK ? rows : begin + TILE_ROWS_BLOCK;
         for (size_t t = 0; t < tokens; t += TOKENS_MAX) {

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "kernels/activation.h"
+#include "kernels/blocks_low.h"
 #include "kernels/blocks_ref.h"
 #include "kernels/formats.h"
 #include "kernels_fixture.h"
@@ -205,11 +206,6 @@ static double activation_value(const struct matrix *m, const uint8_t *act, size_
         act += c / SUPER_BLOCK * ACT256_BYTES;
         return (double)load_f32(act + ACT256_SCALE_AT) * (int8_t)act[c % SUPER_BLOCK];
     }
-    if (m->form == ACTIVATION_Q8_PLAIN) {
-        act += c / SUPER_BLOCK * ACT_PLAIN_BYTES;
-        return (double)load_f32(act + ACT_PLAIN_SCALE_AT + c % SUPER_BLOCK / BLOCK_32 * 4) *
-               (int8_t)act[c % SUPER_BLOCK];
-    }
     act += c / ACT32_GROUP * ACT32_BYTES;
     size_t at = c % ACT32_GROUP / BLOCK_32 * 16, i = c % BLOCK_32;
     return (double)load_f32(act + ACT32_SCALE_AT + at) *
@@ -238,7 +234,7 @@ static double magnitude(const struct matrix *m, size_t r, size_t t)
     reference()->dequantize(m->type, row, m->cols, weights);
     for (size_t c = 0; c < m->cols; c++) {
         double offset = 0;
-        if (m->form != ACTIVATION_F32) {
+        if (m->form != ACTIVATION_F32 && !block_low_has(m->type)) {
             size_t i = c % traits->block_elements;
             if (i == 0)
                 block_ref_unpack(m->type, row + c / traits->block_elements * traits->block_bytes,
@@ -251,13 +247,12 @@ static double magnitude(const struct matrix *m, size_t r, size_t t)
     return total;
 }
 
-/* Fused additions into one lane. A block adds its products and its minimum. */
+/* Fused additions into one lane. A block adds its products and its minimum, or its two
+ * sixteens. */
 static size_t additions(const struct kernels *kernels, const struct matrix *m)
 {
     const size_t lanes = variant_lanes(kernels);
     switch (m->form) {
-    case ACTIVATION_Q8_PLAIN:
-        return 2 * (m->cols / 16); /* sixteen lanes; a product and an addition */
     case ACTIVATION_Q8_256:
         return 2 * (m->cols / 256);
     case ACTIVATION_Q8_32:
@@ -458,9 +453,9 @@ static void test_results_do_not_depend_on_row_blocks(void)
 static void check_prepare(const struct kernels *kernels)
 {
     static const enum activation_form forms[] = {ACTIVATION_F32, ACTIVATION_Q8_32,
-                                                 ACTIVATION_Q8_256, ACTIVATION_Q8_PLAIN};
+                                                 ACTIVATION_Q8_256};
     static const size_t lengths[] = {256, 512, 768, 1024 + 256};
-    for (size_t f = 0; f < 4; f++)
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
         for (size_t j = 0; j < 4; j++)
             for (int fill = 0; fill <= FILLS; fill++) {
                 size_t cols =
