@@ -1,7 +1,7 @@
 """Ways of writing private values that hide them from a search for their usual form, and texts that
 look like them and hold nothing.
 
-WAYS has 134 ways of writing a card number; OTHERS has 200 more ways of writing cards, social
+WAYS has 142 ways of writing a card number; OTHERS has 200 more ways of writing cards, social
 security numbers, accounts, keys, passwords, addresses and telephone numbers. A row is (name, text,
 why it may be missed): a text is kept when its class is not public. The reason is None where the
 program promises to keep it; the others are out of reach, and docs/privacy.md says so. CLEAN has
@@ -53,8 +53,8 @@ def codes(form: str, joint: str = "", value: str = CARD) -> str:
     return joint.join(form.format(ord(c)) for c in value)
 
 
-def in_base64(value: str, width: int = 0) -> str:
-    text = base64.b64encode(value.encode()).decode()
+def in_base64(value: str, width: int = 0, encoding: str = "utf-8") -> str:
+    text = base64.b64encode(value.encode(encoding)).decode()
     return "\n".join(text[i : i + width] for i in range(0, len(text), width)) if width else text
 
 
@@ -201,6 +201,12 @@ _WAYS: list[tuple[str, str, str | None]] = [
     ("base64 of a sentence", in_base64(SENTENCE), None),
     ("base64 across line ends", in_base64(SENTENCE, 20), None),
     ("base64 in base64", in_base64(in_base64(SENTENCE)), None),
+    ("base64 of UTF-16", in_base64(SENTENCE, encoding="utf-16-le"), None),
+    ("base64 of UTF-16, high bytes first", in_base64(SENTENCE, encoding="utf-16-be"), None),
+    ("base64 of a long UTF-16", in_base64("Größe ü. " * 700 + SENTENCE, encoding="utf-16"), None),
+    ("base64 of UTF-16 with a mark", in_base64("\ufeff" + SENTENCE, encoding="utf-16-be"), None),
+    ("hex of UTF-16, high bytes first", CARD.encode("utf-16-be").hex(), None),
+    ("hex of UTF-16", f"Kärte {CARD}".encode("utf-16-le").hex(), None),
     ("base32", in_base32(CARD), None),
     ("hex", codes("{:02x}"), None),
     ("hex with blanks", codes("{:02x}", " "), None),
@@ -213,6 +219,8 @@ _WAYS: list[tuple[str, str, str | None]] = [
     ("percent twice", codes("%25{:02X}"), None),
     ("references of HTML", codes("&#{};"), None),
     ("references of HTML in hex", codes("&#x{:x};"), None),
+    ("references of HTML without their ends", codes("&#{}"), None),
+    ("references of HTML in hex without their ends", codes("&#X{:04X}"), None),
 ]
 WAYS = [(name, f"Please look at {text} today.", why) for name, text, why in _WAYS]
 

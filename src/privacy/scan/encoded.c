@@ -126,6 +126,30 @@ static const struct alphabet {
                  [ENCODED_BASE32] = {5, 15, base32_value},
                  [ENCODED_BASE64] = {6, 12, base64_value}};
 
+/* Writes UTF-16, which Windows likes to encode, as UTF-8. Every second byte of its Latin letters
+ * is zero: they must be half of it. What is beyond U+07FF becomes a '?', so nothing gets longer. */
+static void fold_utf16(struct piece *piece)
+{
+    size_t zeros[2] = {0, 0}, end = piece->len;
+    for (size_t i = 0; i < end; i++)
+        zeros[i % 2] += piece->data[i] == 0;
+    bool little = zeros[1] > zeros[0];
+    if (end < 2 || zeros[little] * 4 < end)
+        return;
+    piece->len = 0;
+    for (size_t i = 0; i + 1 < end; i += 2) {
+        size_t offset = piece->base + piece->origin[i];
+        unsigned high = (unsigned char)piece->data[i + little];
+        unsigned unit = high << 8 | (unsigned char)piece->data[i + !little];
+        if (unit >= 0x800)
+            unit = '?';
+        if (unit >= 0x80)
+            piece_put(piece, (char)(0xc0 | unit >> 6), offset);
+        piece_put(piece, (char)(unit >= 0x80 ? 0x80 | (unit & 0x3f) : unit), offset);
+    }
+    piece->origin[piece->len] = piece->origin[end];
+}
+
 /* Text has no control characters but white space, and is UTF-8 up to a character that is cut.
  * Answers the first byte that is none, data.len when all is. */
 static size_t text_len(struct td_str data)
@@ -247,17 +271,19 @@ enum encoded_result encoded_scan_alphabet(const struct place *place, enum encode
     for (size_t probe = alphabet->min; probe <= 16 * alphabet->min; probe *= 4) {
         size_t until = begin + probe < text.len ? begin + probe : text.len;
         (void)decode(str_slice(text, 0, until), begin, alphabet, &piece, &next);
+        fold_utf16(&piece);
         if (next - begin < alphabet->min || !is_text(&piece, end))
             return ENCODED_NO_TEXT;
     }
     for (;;) {
         struct before_line before = decode(text, at, alphabet, &piece, &next);
+        bool full = piece.len == PIECE_BYTES_MAX;
+        size_t again = at + piece.origin[AGAIN];
+        fold_utf16(&piece);
         /* a piece may begin inside a character, so only the first must be text from its first byte
          */
         if (at == begin && !is_text(&piece, end))
             return ENCODED_NO_TEXT;
-        bool full = piece.len == PIECE_BYTES_MAX;
-        size_t again = at + piece.origin[AGAIN];
         piece_scan(&piece, next);
         if (before.len >
             0) { /* the last line may be the sentence's next word, and text by chance */

@@ -43,8 +43,37 @@ static bool decodes_as(struct pass *pass, enum encoded_alphabet alphabet, size_t
            ENCODED_TEXT;
 }
 
+/* The characters of base64 after which whole groups follow where UTF-16 begins with its mark, whose
+ * slashes begin no word: "//5" is FF FE, "/v8" FE FF; 0: it does not. */
+static size_t after_mark(struct td_str text, size_t begin)
+{
+    if (begin < 2 || begin + 3 > text.len || text.data[begin - 1] != '/')
+        return 0;
+    if (text.data[begin] == '5' && text.data[begin - 2] == '/')
+        return 2;
+    return text.data[begin] == 'v' && text.data[begin + 1] == '8' ? 3 : 0;
+}
+
+/* Base64 from the place on, or behind a mark of UTF-16. */
+static void look_into_base64(struct pass *pass)
+{
+    struct place *place = &pass->place;
+    size_t begin = place->begin, end;
+    bool text = decodes_as(pass, ENCODED_BASE64, &end);
+    if (!text) {
+        pass->no_base64[begin % 4] = end;
+        size_t skip = after_mark(place->text, begin);
+        place->begin += skip;
+        text = skip > 0 && decodes_as(pass, ENCODED_BASE64, &end);
+        place->begin = begin;
+    }
+    if (text)
+        pass->memory.decoded_end = pass->lettered_end = end;
+}
+
 /* A long word, or one that a sign of base64 follows, may be encoded text. What begins a text shows
- * in the first characters: hex of an ASCII letter or digit, base32 of the same. */
+ * in the first characters: hex of an ASCII letter or digit, base32 of the same. "0" begins hex of
+ * UTF-16. */
 static void look_into(struct pass *pass)
 {
     struct place *place = &pass->place;
@@ -55,17 +84,14 @@ static void look_into(struct pass *pass)
         begin < pass->memory.decoded_end)
         return;
     char first = place->text.data[begin];
-    if (len >= 15 && first >= '2' && first <= '7' && decodes_as(pass, ENCODED_HEX, &end))
+    bool digit = (first >= '2' && first <= '7') || first == '0';
+    if (len >= 15 && digit && decodes_as(pass, ENCODED_HEX, &end))
         pass->memory.decoded_end = end;
     else if (len >= 15 && (first | 0x20) >= 'e' && (first | 0x20) <= 'p' &&
              decodes_as(pass, ENCODED_BASE32, &end))
         pass->memory.decoded_end = pass->lettered_end = end;
-    else if (begin < pass->no_base64[begin % 4])
-        return;
-    else if (decodes_as(pass, ENCODED_BASE64, &end))
-        pass->memory.decoded_end = pass->lettered_end = end;
-    else
-        pass->no_base64[begin % 4] = end;
+    else if (begin >= pass->no_base64[begin % 4])
+        look_into_base64(pass);
 }
 
 /* What the detectors do not read as it stands: codes of characters, numbers within words. A number

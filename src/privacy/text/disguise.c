@@ -40,28 +40,36 @@ static uint32_t named_reference(struct td_str name)
     return 0;
 }
 
+/* The bytes of "&#52;" or "&#x34;" at the '&', 0 when it is none. Browsers read it without the
+ * semicolon, too. */
+static size_t numeric_reference_at(struct td_str text, size_t at, uint32_t *code)
+{
+    bool hex = at + 2 < text.len && (text.data[at + 2] | 0x20) == 'x';
+    size_t first = at + 2 + hex, i = first;
+    *code = 0;
+    for (; i < text.len && i < at + REFERENCE_MAX; i++) {
+        int digit = ascii_hex_value((unsigned char)text.data[i]);
+        if (digit < 0 || digit >= (hex ? 16 : 10))
+            break;
+        *code = *code * (hex ? 16 : 10) + (uint32_t)digit;
+    }
+    if (i == first || *code < ' ' || *code > 0x10FFFF)
+        return 0;
+    return i + (i < text.len && text.data[i] == ';') - at;
+}
+
 /* The bytes of the character reference at the '&', 0 when it is none. */
 static size_t reference_at(struct td_str text, size_t at, uint32_t *code)
 {
+    if (at + 1 < text.len && text.data[at + 1] == '#')
+        return numeric_reference_at(text, at, code);
     size_t last = at + REFERENCE_MAX < text.len ? at + REFERENCE_MAX : text.len, end = at + 1;
     while (end < last && text.data[end] != ';')
         end++;
     if (end >= last || end == at + 1)
         return 0;
-    if (text.data[at + 1] != '#') {
-        *code = named_reference(str_slice(text, at + 1, end));
-        return *code != 0 ? end + 1 - at : 0;
-    }
-    bool hex = (text.data[at + 2] | 0x20) == 'x';
-    size_t i = at + 2 + hex;
-    *code = 0;
-    for (; i < end; i++) {
-        int digit = ascii_hex_value((unsigned char)text.data[i]);
-        if (digit < 0 || digit >= (hex ? 16 : 10))
-            return 0;
-        *code = *code * (hex ? 16 : 10) + (uint32_t)digit;
-    }
-    return *code >= ' ' && *code <= 0x10FFFF && end > at + 2 + hex ? end + 1 - at : 0;
+    *code = named_reference(str_slice(text, at + 1, end));
+    return *code != 0 ? end + 1 - at : 0;
 }
 
 static size_t next_reference(struct td_str text, size_t from)
