@@ -130,7 +130,6 @@ TILE_INLINE void multiply_32(const struct part *part, enum kind_32 kind, int hei
 #pragma GCC unroll 1
         for (size_t b = 0; b < part->blocks; b++, ahead += ahead_bytes) {
             prefetch_ahead(ahead, ahead_bytes);
-#pragma GCC unroll 1
             for (size_t half = 0; half < (kind == SIXTEENS ? 2 : 1); half++)
                 block_32(part, kind, height, width, row, b, half, sums);
         }
