@@ -52,12 +52,31 @@ def test_scan_without_json_is_a_line_a_finding():
 def test_no_encoding_hides_a_finding():
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "note.txt"
-        for encoding in ("utf-16", "utf-16-be", "latin-1"):
-            mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
-            file.write_bytes(mark + TEXT.encode(encoding.replace("latin-1", "cp1252")))
+        # Of Latin letters, UTF-16 without its mark is valid UTF-8.
+        plain = TEXT.encode("ascii", "ignore").decode()
+        for bytes_ in (
+            TEXT.encode("utf-16"),
+            b"\xfe\xff" + TEXT.encode("utf-16-be"),
+            TEXT.encode("cp1252"),
+            plain.encode("utf-16-le"),
+            plain.encode("utf-16-be"),
+        ):
+            file.write_bytes(bytes_)
             code, out, err = run("scan", str(file))
-            equal((encoding, code, out.splitlines()[0]), (encoding, 0, b"class: restricted"), err)
+            equal((bytes_, code, out.splitlines()[0]), (bytes_, 0, b"class: restricted"), err)
             assert "positions" in err, err
+            for call in (("redact", file), ("redact", "--surrogates", file)):
+                code, out, err = run(*call)
+                assert code == 0 and "in UTF-8" in err, (bytes_, err)
+                assert "@acmeltd.com" not in out.decode() and b"\0" not in out, out
+            assert "<EMAIL_ADDRESS_1>" in run("redact", stdin=bytes_)[1].decode()
+            code, out, err = run("redact", "-o", Path(folder) / "safe", file)
+            assert code == 1 and "no text in UTF-8" in err, err
+        file.write_bytes(bytes(range(256)) * 4)
+        code, out, err = run("redact", file)
+        assert (code, out) == (1, b"") and "this is no text" in err, err
+        code, out, err = run("scan", file)
+        assert code == 0 and "it is no text" in err, err
 
 
 @case

@@ -38,13 +38,28 @@ static void decode_utf16(struct decoding *d, struct td_str text, bool big)
     }
 }
 
+/* How many bytes are zero, of those at even or at odd places. */
+static size_t zeros(struct td_str bytes, size_t first)
+{
+    size_t count = 0;
+    for (size_t i = first; i < bytes.len; i += 2)
+        count += bytes.data[i] == 0;
+    return count;
+}
+
+bool text_is_utf8(struct td_str bytes)
+{
+    return (zeros(bytes, 0) + zeros(bytes, 1)) * 100 <= bytes.len && utf8_is_valid(bytes);
+}
+
 bool text_decode(struct td_str bytes, struct buf *out)
 {
     struct decoding d = {.out = out};
-    bool little = str_starts_with(bytes, STR("\xFF\xFE")),
-         big = str_starts_with(bytes, STR("\xFE\xFF")), utf8 = utf8_is_valid(bytes);
-    if (little || big)
-        decode_utf16(&d, str_slice(bytes, 2, bytes.len), big);
+    bool utf8 = text_is_utf8(bytes);
+    size_t mark = str_starts_with(bytes, STR("\xFF\xFE")) || str_starts_with(bytes, STR("\xFE\xFF"));
+    bool big = mark ? bytes.data[0] == '\xFE' : zeros(bytes, 0) * 4 > bytes.len;
+    if (mark || big || zeros(bytes, 1) * 4 > bytes.len)
+        decode_utf16(&d, str_slice(bytes, 2 * mark, bytes.len), big);
     else if (utf8)
         for (size_t at = 0; at < bytes.len;)
             put(&d, utf8_next(bytes, &at));

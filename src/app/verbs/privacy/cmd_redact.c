@@ -6,6 +6,7 @@
 #include "api/evidence/findings.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/text_decode.h"
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/evidence/redact_surrogates.h"
@@ -414,9 +415,27 @@ static enum td_status with_surrogates(struct redaction *r, struct td_error *err)
     return status;
 }
 
+/* What is not UTF-8 would pass unread, with all that is private in it. A file that is written keeps
+ * its encoding or stays as it is. `decoded` is what source is then of. */
+static enum td_status read_encoding(struct redaction *r, struct buf *decoded, struct td_error *err)
+{
+    if (text_is_utf8(r->source))
+        return TD_OK;
+    if (r->folder || r->in_place)
+        return error_set(err, TD_INVALID, "%s is no text in UTF-8: nothing would be found in it",
+                         r->path);
+    buf_init(decoded, OUTPUT_BYTES_MAX);
+    if (text_decode(r->source, decoded))
+        r->source = buf_view(decoded);
+    else if (!r->restoring)
+        return error_set(err, TD_INVALID, "this is no text: nothing would be found in it");
+    fprintf(stderr, "tandem redact: not UTF-8; the result is in UTF-8\n");
+    return TD_OK;
+}
+
 static enum td_status run(struct redaction *r, struct td_error *err)
 {
-    struct buf input = {0};
+    struct buf input = {0}, decoded = {0};
     enum td_status status =
         r->scanner ? TD_OK : privacy_setup_file(r->config_path, &r->scanner, err);
     if (status == TD_OK && !r->stored && r->vault_path && (r->restoring || !is_new(r->vault_path)))
@@ -424,9 +443,8 @@ static enum td_status run(struct redaction *r, struct td_error *err)
     if (status == TD_OK && !r->text)
         status = command_read_all(r->path, &input, err);
     r->source = r->text ? str_from(r->text) : buf_view(&input);
-    if (status == TD_OK && (r->folder || r->in_place) && !utf8_is_valid(r->source))
-        status = error_set(err, TD_INVALID, "%s is no text in UTF-8: nothing would be found in it",
-                           r->path);
+    if (status == TD_OK)
+        status = read_encoding(r, &decoded, err);
     bool stored = json_int(json_get(r->stored, "version"), 0) == VAULT_JSON_VERSION;
     if (status == TD_OK && r->stored && !r->restoring && stored != r->surrogates)
         status = error_set(
@@ -438,6 +456,7 @@ static enum td_status run(struct redaction *r, struct td_error *err)
     if (status == TD_OK && r->out.failed)
         status =
             error_set(err, TD_LIMIT, "the text would be larger than %zu bytes", OUTPUT_BYTES_MAX);
+    buf_deinit(&decoded);
     buf_deinit(&input);
     return status;
 }

@@ -12,7 +12,6 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
-#include "base/utf8.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -132,13 +131,16 @@ static int scan_one(const char *file, const struct findings_options *how, bool j
     struct td_error err = {0};
     struct buf input = {0}, decoded;
     enum td_status status = command_read_all(file, &input, &err);
-    bool other = status == TD_OK && !utf8_is_valid(buf_view(&input));
+    bool other = status == TD_OK && !text_is_utf8(buf_view(&input));
     buf_init(&decoded, LINE_BYTES_MAX);
-    other = other && text_decode(buf_view(&input), &decoded); /* what is no text is read as it is */
+    bool text = !other || text_decode(buf_view(&input), &decoded);
     if (decoded.failed)
         status = error_set(&err, TD_LIMIT, "the text is larger than %zu bytes", LINE_BYTES_MAX);
     else if (other)
-        fprintf(stderr, "tandem scan: not UTF-8; positions are those of the text as UTF-8\n");
+        fprintf(stderr, "tandem scan: not UTF-8; %s\n",
+                text ? "positions are those of the text as UTF-8"
+                     : "it is no text, so much of what is in it is not found");
+    other = other && text; /* what is no text is read as it is */
     int code = status == TD_OK ? scan_whole(buf_view(other ? &decoded : &input), how, json)
                                : command_fail("scan", &err);
     buf_deinit(&decoded);
