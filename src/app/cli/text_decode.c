@@ -56,7 +56,8 @@ bool text_decode(struct td_str bytes, struct buf *out)
 {
     struct decoding d = {.out = out};
     bool utf8 = text_is_utf8(bytes);
-    size_t mark = str_starts_with(bytes, STR("\xFF\xFE")) || str_starts_with(bytes, STR("\xFE\xFF"));
+    size_t mark =
+        str_starts_with(bytes, STR("\xFF\xFE")) || str_starts_with(bytes, STR("\xFE\xFF"));
     bool big = mark ? bytes.data[0] == '\xFE' : zeros(bytes, 0) * 4 > bytes.len;
     if (mark || big || zeros(bytes, 1) * 4 > bytes.len)
         decode_utf16(&d, str_slice(bytes, 2 * mark, bytes.len), big);

@@ -201,16 +201,27 @@ static const char *vault_name(struct book *vault, const char *type, struct td_st
     return known;
 }
 
-/* Placeholders that the text already has must not be given to anything else. */
-static void reserve_present(struct book *vault, struct td_str text)
+/* A placeholder at text[at]: its length, or 0. name: with its end, for the vault. */
+static size_t placeholder_at(struct td_str text, size_t at,
+                             char name[static PLACEHOLDER_BYTES_MAX + 2])
 {
     struct td_str type;
+    size_t len = text.data[at] != '<'
+                     ? 0
+                     : placeholder_len(str_slice(text, at, at + PLACEHOLDER_BYTES_MAX + 1), &type);
+    snprintf(name, PLACEHOLDER_BYTES_MAX + 2, STR_FMT, STR_ARG(str_slice(text, at, at + len)));
+    return len;
+}
+
+/* Placeholders that the text already has stand for themselves, and are given to nothing else. */
+static void reserve_present(struct book *vault, struct td_str text)
+{
+    char name[PLACEHOLDER_BYTES_MAX + 2];
     for (size_t i = 0; i < text.len; i++) {
-        if (text.data[i] != '<')
+        if (!placeholder_at(text, i, name) || json_get(vault->values, name))
             continue;
-        size_t len = placeholder_len(str_slice(text, i, i + PLACEHOLDER_BYTES_MAX + 1), &type);
-        if (len > 0)
-            vault_reserve(vault, str_slice(text, i, i + len));
+        json_put(vault->values, name, json_new_cstr(name));
+        vault_reserve(vault, str_from(name));
     }
 }
 
@@ -231,6 +242,7 @@ struct redaction {
     struct buf out;
     struct json *object; /* what --json prints beside the text */
     int64_t unknown;
+    size_t hidden;        /* placeholders of the vault that stood in the text */
     size_t left;          /* findings that stay, because their class is below `lowest` */
     char left_names[160]; /* of which types */
 };
@@ -254,11 +266,45 @@ static void note_left(struct redaction *r, const struct privacy_span *span)
     r->left++;
 }
 
+static void add_row(struct json *rows, const char *placeholder, const char *type, size_t begin,
+                    size_t end)
+{
+    struct json *row = json_new_object();
+    json_put(row, "placeholder", json_new_cstr(placeholder));
+    json_put(row, "type", json_new_cstr(type));
+    json_put(row, "start", json_new_int((int64_t)begin));
+    json_put(row, "end", json_new_int((int64_t)end));
+    json_push(rows, row);
+}
+
+/* What stays of the text. A placeholder in it that the vault has for a value is a value itself, or
+ * --restore would put that other value in its place. */
+static void keep(struct redaction *r, struct book *vault, struct json *rows, size_t begin,
+                 size_t end)
+{
+    static const char type[] = "PLACEHOLDER";
+    char name[PLACEHOLDER_BYTES_MAX + 2];
+    size_t len, done = begin;
+    for (size_t i = begin; i < end; i += len ? len : 1) {
+        len = placeholder_at(str_slice(r->source, 0, end), i, name);
+        const char *value = len ? json_cstr(json_get(vault->values, name)) : NULL;
+        const char *other =
+            value && strcmp(value, name) != 0 ? vault_name(vault, type, str_from(name)) : NULL;
+        if (!other)
+            continue;
+        buf_append_str(&r->out, str_slice(r->source, done, i));
+        buf_append_str(&r->out, str_from(other));
+        add_row(rows, other, type, i, i + len);
+        r->hidden++;
+        done = i + len;
+    }
+    buf_append_str(&r->out, str_slice(r->source, done, end));
+}
+
 static enum td_status redact(struct redaction *r, struct book *vault, struct json *rows,
                              struct td_error *err)
 {
     struct td_str text = r->source;
-    struct buf *out = &r->out;
     const struct findings_options how = {r->scanner, r->strict};
     struct findings findings;
     size_t done = 0;
@@ -286,17 +332,12 @@ static enum td_status redact(struct redaction *r, struct book *vault, struct jso
             status = error_set(err, TD_NO_MEMORY, "no memory for the vault");
             break;
         }
-        buf_append_str(out, str_slice(text, done, span->begin));
-        buf_append_str(out, str_from(placeholder));
+        keep(r, vault, rows, done, span->begin);
+        buf_append_str(&r->out, str_from(placeholder));
         done = span->end;
-        struct json *row = json_new_object();
-        json_put(row, "placeholder", json_new_cstr(placeholder));
-        json_put(row, "type", json_new_cstr(name));
-        json_put(row, "start", json_new_int((int64_t)span->begin));
-        json_put(row, "end", json_new_int((int64_t)span->end));
-        json_push(rows, row);
+        add_row(rows, placeholder, name, span->begin, span->end);
     }
-    buf_append_str(out, str_slice(text, done, text.len));
+    keep(r, vault, rows, done, text.len);
     findings_deinit(&findings);
     return status;
 }
@@ -305,16 +346,11 @@ static enum td_status restore(struct td_str text, const struct book *vault, stru
                               struct json *rows, int64_t *unknown)
 {
     size_t done = 0;
-    struct td_str type;
+    char name[PLACEHOLDER_BYTES_MAX + 2];
     for (size_t i = 0; i < text.len; i++) {
-        size_t len =
-            text.data[i] != '<'
-                ? 0
-                : placeholder_len(str_slice(text, i, i + PLACEHOLDER_BYTES_MAX + 1), &type);
+        size_t len = placeholder_at(text, i, name);
         if (len == 0)
             continue;
-        char name[PLACEHOLDER_BYTES_MAX + 2];
-        snprintf(name, sizeof name, STR_FMT, STR_ARG(str_slice(text, i, i + len)));
         const struct json *value = json_get(vault->values, name);
         if (value == NULL) {
             ++*unknown;
@@ -542,6 +578,11 @@ static int run_and_print(struct redaction *r, const char *const *paths, size_t c
         fprintf(stderr,
                 "tandem redact: not in the vault, and left as they are: %lld placeholder%s\n",
                 (long long)r->unknown, PLURAL(r->unknown));
+    if (status == TD_OK && r->hidden > 0)
+        fprintf(stderr,
+                "tandem redact: %zu placeholder%s of the vault stood in the text already; "
+                "--restore gives back what stood there, not the vault's values\n",
+                r->hidden, PLURAL(r->hidden));
     if (status == TD_OK && r->left > 0)
         fprintf(stderr,
                 "tandem redact: %zu finding%s left as %s: %s, below --class %s. --class public "
