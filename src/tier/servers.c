@@ -30,7 +30,7 @@ void server_write_segment(struct td_str text, struct buf *out)
     }
 }
 
-void server_write_url(const struct tier_server *server, const struct server_address *address,
+static void write_url(const struct tier_server *server, const struct server_address *address,
                       struct buf *out)
 {
     static const char *const paths[] = {"chat/completions", "completions", "models"};
@@ -45,7 +45,7 @@ char *server_url(const struct tier_server *server, const struct server_address *
 {
     struct buf out;
     buf_init(&out, URL_BYTES_MAX);
-    server_write_url(server, address, &out);
+    write_url(server, address, &out);
     char *url = buf_take(&out);
     buf_deinit(&out);
     return url;

@@ -78,10 +78,7 @@ TIER_SERVERS(TIER_SERVER_DECLARE)
 
 extern const struct tier_server *const tier_servers[]; /* in the order of TIER_SERVERS, then NULL */
 
-/* Appends the address of a path at a server. */
-void server_write_url(const struct tier_server *server, const struct server_address *address,
-                      struct buf *out);
-/* The same. **returns new** (free); NULL without memory. */
+/* The address of a path at a server. **returns new** (free); NULL without memory. */
 char *server_url(const struct tier_server *server, const struct server_address *address);
 /* A base URL without the slashes at its end. **borrows** */
 struct td_str server_base(const struct server_address *address);

@@ -30,11 +30,6 @@ static const struct {
 enum { FEATURE_COUNT = sizeof features / sizeof *features };
 _Static_assert((int)FEATURE_COUNT <= CAPABILITY_FEATURES_MAX, "bits of a state");
 
-const char *capability_feature(size_t number)
-{
-    return number < FEATURE_COUNT ? features[number].name : NULL;
-}
-
 static uint32_t features_of(const struct tier_facts *facts)
 {
     uint32_t bits = 1u << FEATURE_ANSWERS;

@@ -18,8 +18,6 @@ struct capability_state {
 };
 
 void capability_state_read(const struct exchange_services *services, struct capability_state *out);
-/* Of a feature's number; NULL at the end. */
-const char *capability_feature(size_t number);
 /* Puts "network", "complete", "features" and "missing" into the object. */
 void capability_state_put(const struct exchange_services *services,
                           const struct capability_state *state, struct json *object);

@@ -297,7 +297,7 @@ static void print_egress(FILE *out, const struct json *record)
     }
 }
 
-void explanation_print(const struct json *record, FILE *out)
+static void print_all(FILE *out, const struct json *record)
 {
     print_head(out, record);
     print_class(out, record);
@@ -316,7 +316,7 @@ bool explanation_show(const struct json *record)
     FILE *out = open_memstream(&words, &size);
     if (!out)
         return false;
-    explanation_print(record, out);
+    print_all(out, record);
     bool whole = fclose(out) == 0;
     if (whole)
         word_wrap_print(stdout, terminal_columns(STDOUT_FILENO), (struct td_str){words, size});

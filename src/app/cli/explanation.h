@@ -5,14 +5,11 @@
 
 #include "tandem/types.h"
 
-#include <stdio.h>
-
 struct config;
 struct json;
 
-/* record: the object of ledger_reader_find. */
-void explanation_print(const struct json *record, FILE *out);
-/* On standard output, in lines that fit the terminal. False: there was no memory for it. */
+/* On standard output, in lines that fit the terminal. record: the object of ledger_reader_find.
+ * False: there was no memory for it. */
 bool explanation_show(const struct json *record);
 
 /* The record in the ledger of a configuration, with what left for it. id: as for

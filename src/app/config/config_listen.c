@@ -16,7 +16,8 @@
 
 static const struct td_str unix_prefix = {"unix:", 5};
 
-bool config_listen_split(struct td_str listen, char *host, size_t size, uint16_t *port)
+/* "HOST:PORT", "[IPv6]:PORT" or ":PORT"; host is copied into host[size]. */
+static bool split(struct td_str listen, char *host, size_t size, uint16_t *port)
 {
     size_t colon = listen.len;
     while (colon > 0 && listen.data[colon - 1] != ':')
@@ -54,7 +55,7 @@ static bool read_address(struct td_str text, struct td_str *path, char *host, ui
     *port = 0;
     *path = (struct td_str){0};
     if (!str_starts_with(text, unix_prefix))
-        return config_listen_split(text, host, HOST_BYTES, port);
+        return split(text, host, HOST_BYTES, port);
     *path = str_slice(text, unix_prefix.len, text.len);
     return is_path(*path);
 }

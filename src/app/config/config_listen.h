@@ -9,8 +9,6 @@
 
 struct address_set;
 
-/* Splits "HOST:PORT", "[IPv6]:PORT" or ":PORT"; host is copied into host[size]. */
-bool config_listen_split(struct td_str listen, char *host, size_t size, uint16_t *port);
 /* Whether each of the addresses, which commas separate, is one of: HOST:PORT, unix:/PATH. */
 bool config_listen_is_list(const char *list);
 

@@ -28,7 +28,8 @@ struct override {
     struct td_str value;
 };
 
-bool config_overrides_is_one(const char *variable)
+/* Whether "NAME=value" stands for a key; such variables hold no secrets. */
+static bool is_override(const char *variable)
 {
     const char *end = strchr(variable, '=');
     const char *between = strstr(variable, BETWEEN);
@@ -214,7 +215,7 @@ void config_overrides_apply(char *const *variables, const struct config_environm
     char *found[VARIABLES_MAX];
     size_t count = 0;
     for (; variables && *variables && count < VARIABLES_MAX; variables++)
-        if (config_overrides_is_one(*variables))
+        if (is_override(*variables))
             found[count++] = *variables;
     /* Entry 1 of a list can be made only after entry 0, and the environment has no order. */
     qsort(found, count, sizeof *found, by_version);

@@ -13,7 +13,4 @@
 void config_overrides_apply(char *const *variables, const struct config_environment *env,
                             const struct keys_source *source, struct yaml_node **tree);
 
-/* Whether "NAME=value" stands for a key; such variables hold no secrets. */
-bool config_overrides_is_one(const char *variable);
-
 #endif

@@ -114,7 +114,7 @@ enum td_status recipe_state_hash(struct recipe_state *state, const char *path,
 }
 
 /* Its place stays, for pointers to others; no path is empty. */
-void recipe_state_forget(struct recipe_state *state, const char *path)
+static void forget_hash(struct recipe_state *state, const char *path)
 {
     struct recipe_file *file = find_file(state, path);
     if (file)
@@ -241,7 +241,7 @@ enum td_status recipe_state_put(struct recipe_state *state, const struct recipe_
     json_put(record, "key", json_new_cstr(key));
     json_put(record, "seconds", json_new_double(seconds));
     if (step->output) {
-        recipe_state_forget(state, step->output);
+        forget_hash(state, step->output);
         status = recipe_state_hash(state, step->output, &file, err);
         if (status == TD_OK) {
             json_put(record, "sha256", json_new_cstr(file->sha256));

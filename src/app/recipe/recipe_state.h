@@ -33,8 +33,6 @@ void recipe_state_deinit(struct recipe_state *state);
 TD_MUST_CHECK enum td_status recipe_state_hash(struct recipe_state *state, const char *path,
                                                const struct recipe_file **out,
                                                struct td_error *err);
-/* The file was written: it is to be hashed anew. */
-void recipe_state_forget(struct recipe_state *state, const char *path);
 
 /* The files of an input: itself, all parts of a model in several files, or what stands in a folder
  * of weights. `visit` gets each in order. */

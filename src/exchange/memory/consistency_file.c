@@ -52,9 +52,10 @@ void consistency_slot_write(const uint8_t key[static KEYED_KEY_BYTES], uint64_t 
     memcpy(out + MAC_BYTES, slot, sizeof *slot);
 }
 
-bool consistency_slot_read(const uint8_t key[static KEYED_KEY_BYTES], uint64_t number,
-                           const uint8_t bytes[static CONSISTENCY_SLOT_BYTES],
-                           struct consistency_slot *out)
+/* False: empty, torn or not ours. */
+static bool read_slot(const uint8_t key[static KEYED_KEY_BYTES], uint64_t number,
+                      const uint8_t bytes[static CONSISTENCY_SLOT_BYTES],
+                      struct consistency_slot *out)
 {
     uint8_t mac[MAC_BYTES];
     memcpy(out, bytes + MAC_BYTES, sizeof *out);
@@ -153,7 +154,7 @@ static enum td_status read_slots(int fd, const char *path, const uint8_t *key,
         uint32_t whole = (uint32_t)count / CONSISTENCY_SLOT_BYTES;
         for (uint32_t i = 0; i < whole; i++) {
             const uint8_t *at = bytes + (size_t)i * CONSISTENCY_SLOT_BYTES;
-            if (!consistency_slot_read(key, first + i, at, &slots[first + i]) &&
+            if (!read_slot(key, first + i, at, &slots[first + i]) &&
                 memcmp(at, nothing, sizeof nothing) != 0)
                 ++*bad;
         }

@@ -38,10 +38,6 @@ struct consistency_day {
 void consistency_slot_write(const uint8_t key[static KEYED_KEY_BYTES], uint64_t number,
                             const struct consistency_slot *slot,
                             uint8_t out[static CONSISTENCY_SLOT_BYTES]);
-/* False: empty, torn or not ours. */
-bool consistency_slot_read(const uint8_t key[static KEYED_KEY_BYTES], uint64_t number,
-                           const uint8_t bytes[static CONSISTENCY_SLOT_BYTES],
-                           struct consistency_slot *out);
 
 /* Opens or creates it (0600) for this process alone and reads at most slots_max slots, empty ones
  * too; what lies beyond is cut off. A file under another key is replaced by an empty one. *bad:

@@ -42,7 +42,7 @@ struct key_store {
 };
 
 /* Whether nodes share it: then each has a row of its own of what was spent. */
-bool key_store_is_shared(const struct key_store *store)
+static bool is_shared(const struct key_store *store)
 {
     return db_dialect(store->db) == DB_POSTGRESQL;
 }
@@ -82,8 +82,7 @@ void key_store_close(struct key_store *store)
 int64_t key_store_version(struct key_store *store)
 {
     pthread_mutex_lock(&store->lock);
-    const char *sql =
-        key_store_is_shared(store) ? "SELECT version FROM key_version" : "PRAGMA data_version";
+    const char *sql = is_shared(store) ? "SELECT version FROM key_version" : "PRAGMA data_version";
     int64_t version = small_database_number(small_database_prepare(store->db, sql, ""), -1);
     pthread_mutex_unlock(&store->lock);
     return version;
@@ -407,7 +406,7 @@ enum td_status key_store_spend(struct key_store *store, const struct key_spent *
         " ON CONFLICT (whom, period, node) DO UPDATE SET usd = excluded.usd,"
         " tokens = excluded.tokens, changed_s = excluded.changed_s";
     pthread_mutex_lock(&store->lock);
-    bool shared = key_store_is_shared(store);
+    bool shared = is_shared(store);
     enum td_status status = small_database_begin(store->db, store->path, err);
     for (size_t i = 0; i < count && status == TD_OK; i++) {
         const struct key_spent *sum = &spent[i];

@@ -102,8 +102,6 @@ typedef void key_spent_fn(void *ctx, const struct key_spent *spent);
 TD_MUST_CHECK enum td_status key_store_spent(struct key_store *store, const char *day,
                                              const char *month, key_spent_fn *each, void *ctx,
                                              struct td_error *err);
-/* Whether nodes share the store. */
-bool key_store_is_shared(const struct key_store *store);
 /* Of a store that nodes share: the sums of this node and of the others in these two periods. all:
  * also those that nobody has changed in the last seconds. */
 TD_MUST_CHECK enum td_status key_store_spent_apart(struct key_store *store, const char *day,

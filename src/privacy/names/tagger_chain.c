@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-bool chain_allowed(enum tagger_label before, enum tagger_label label)
+/* I-x follows only B-x and I-x. */
+static bool may_follow(enum tagger_label before, enum tagger_label label)
 {
     switch (label) {
     case LABEL_I_PERSON:
@@ -26,7 +27,7 @@ bool chain_allowed(enum tagger_label before, enum tagger_label label)
 void chain_steps_set(struct chain_steps *steps, size_t gap, enum tagger_label before,
                      enum tagger_label label, float weight)
 {
-    float step = chain_allowed(before, label) ? expf(weight) : 0;
+    float step = may_follow(before, label) ? expf(weight) : 0;
     steps->forward[gap][before][label] = steps->backward[gap][label][before] = step;
 }
 

@@ -27,8 +27,6 @@ struct chain_steps {
 void chain_steps_set(struct chain_steps *steps, size_t gap, enum tagger_label before,
                      enum tagger_label label, float weight);
 
-/* May `label` follow `before`? I-x follows only B-x and I-x. */
-bool chain_allowed(enum tagger_label before, enum tagger_label label);
 /* Fills everything but count, gap and the scores. */
 void chain_run(struct chain *chain, const struct chain_steps *steps);
 /* Of a chain that has been run: log of the sum over all labellings. */

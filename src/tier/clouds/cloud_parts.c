@@ -9,13 +9,7 @@
 /* Whose signatures these are: no other provider can use them. */
 #define THOUGHT_FORMAT "anthropic-claude-v1"
 
-void turns_begin(struct turns *turns, const char *parts_name)
-{
-    ASSERT(turns && parts_name);
-    *turns = (struct turns){.parts_name = parts_name, .list = json_new_array()};
-}
-
-void turns_end(struct turns *turns)
+static void end_turn(struct turns *turns)
 {
     if (!turns->role)
         return;
@@ -32,7 +26,7 @@ void turns_add(struct turns *turns, const char *role, struct json *part)
     if (!part)
         return;
     if (turns->role && strcmp(turns->role, role) != 0)
-        turns_end(turns);
+        end_turn(turns);
     if (!turns->role) {
         turns->role = role;
         turns->parts = json_new_array();
@@ -43,12 +37,13 @@ void turns_add(struct turns *turns, const char *role, struct json *part)
 enum td_status turns_read(struct turns *turns, const char *parts_name,
                           const struct turns_source *source, struct td_error *err)
 {
+    ASSERT(turns && parts_name);
     const struct json *list = json_get(source->chat, "messages");
     enum td_status status = TD_OK;
-    turns_begin(turns, parts_name);
+    *turns = (struct turns){.parts_name = parts_name, .list = json_new_array()};
     for (size_t i = 0; i < json_count(list) && status == TD_OK; i++)
         status = source->add(source->ctx, json_at(list, i), i);
-    turns_end(turns);
+    end_turn(turns);
     if (status == TD_OK && json_count(turns->list) == 0)
         status = error_set(err, TD_INVALID,
                            "%s needs a message of the user's beside the instructions", source->api);

@@ -13,11 +13,8 @@ struct turns {
     struct json *parts;
 };
 
-void turns_begin(struct turns *turns, const char *parts_name);
 /* **takes** part; NULL adds nothing. */
 void turns_add(struct turns *turns, const char *role, struct json *part);
-/* Ends the turn under way. */
-void turns_end(struct turns *turns);
 
 /* The messages of a chat, which a dialect makes turns of. */
 struct turns_source {
@@ -26,7 +23,7 @@ struct turns_source {
     enum td_status (*add)(void *ctx, const struct json *message, size_t index);
     void *ctx;
 };
-/* All of them, from turns_begin to turns_end. The list is the caller's, also after a failure. */
+/* All of them. The list is the caller's, also after a failure. */
 TD_MUST_CHECK enum td_status turns_read(struct turns *turns, const char *parts_name,
                                         const struct turns_source *source, struct td_error *err);
 

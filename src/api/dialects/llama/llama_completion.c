@@ -1,8 +1,23 @@
-/* llama-server's completion: its request read, its answer written (tools/server/README.md of
- * llama.cpp, "POST /completion" and "POST /infill"). Events have no [DONE]: the one with "stop":
- * true is the last. */
-#include "api/dialects/llama/llama_completion.h"
-
+/* POST /completion of llama-server as a completion of a text: the model goes on after `prompt`,
+ * which no template changes.
+ *
+ *   prompt (a text)                        the completion's text
+ *   n_predict                              max_tokens; -1 and 0 are no limit
+ *   json_schema                            response_format
+ *   n_probs                                logprobs, top_logprobs
+ *   grammar, stop, seed, top_k ...         as they are
+ *
+ * POST /infill asks for the text between input_prefix and input_suffix. input_extra, files that
+ * belong to it, go before the prefix, and `prompt` after it. The suffix is that of OpenAI's
+ * completions: a tier that does not have it is not asked, and the local one has not.
+ *
+ * What is about llama-server's own slots and caches (id_slot, cache_prompt, n_keep ...) has no
+ * effect. The probabilities of an answer's tokens are those of a chat, without ids. An answer is
+ * {"content", "stop": true, "stop_type", "tokens_predicted", "timings", ...}, or server-sent events
+ * {"content", "stop": false} and such an object at the end.
+ *
+ * The forms are those of tools/server/README.md of llama.cpp, "POST /completion" and "POST
+ * /infill". Events have no [DONE]: the one with "stop": true is the last. */
 #include "api/dialects/chat_build.h"
 #include "api/dialects/dialect.h"
 #include "api/dialects/llama/llama_tokens.h"
@@ -80,7 +95,7 @@ static bool refuse_unsupported(const struct json *body, struct fault *fault)
     return true;
 }
 
-struct json *llama_completion_translate(const struct json *body, struct fault *fault)
+static struct json *translate_completion(const struct json *body, struct fault *fault)
 {
     struct chat_build build;
     if (!chat_build_begin(&build, fault))
@@ -152,7 +167,7 @@ static bool read_gap(struct chat_build *build, const struct json *body, struct b
     return true;
 }
 
-struct json *llama_infill_translate(const struct json *body, struct fault *fault)
+static struct json *translate_infill(const struct json *body, struct fault *fault)
 {
     struct chat_build build;
     struct buf before;
@@ -327,7 +342,7 @@ const struct dialect dialect_llama_completion = {
     .form = &form,
     .names = names,
     .spell_tokens = llama_tokens_spell,
-    .translate = llama_completion_translate,
+    .translate = translate_completion,
     .finish_request = finish_request,
     .write_answer = write_answer,
     .write_start = write_start,
@@ -338,7 +353,7 @@ const struct dialect dialect_llama_completion = {
 const struct dialect dialect_llama_infill = {
     .form = &form,
     .names = infill_names,
-    .translate = llama_infill_translate,
+    .translate = translate_infill,
     .finish_request = finish_infill,
     .write_answer = write_answer,
     .write_start = write_start,

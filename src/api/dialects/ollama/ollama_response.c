@@ -41,7 +41,8 @@ static void write_fault_line(void *ctx, const struct fault *fault, struct buf *o
 
 /* --- pieces of an object --- */
 
-void ollama_write_created(int64_t seconds, struct buf *out)
+/* ,"created_at":"..." from seconds since 1970. */
+static void write_created(int64_t seconds, struct buf *out)
 {
     char text[25];
     clock_format_iso8601((uint64_t)seconds * 1000, text);
@@ -54,7 +55,7 @@ static void write_head(const struct response_writer *writer, const struct exchan
     const char *model = summary && summary->model ? summary->model : writer->model;
     buf_append_str(out, STR("{\"model\":"));
     json_write_text(str_from(model), out);
-    ollama_write_created(writer->created, out);
+    write_created(writer->created, out);
 }
 
 static void write_thinking(struct td_str thinking, struct buf *out)
@@ -256,7 +257,7 @@ static void write_loaded(const struct json *asked, bool chat, struct buf *out)
                                                        : str_equal(json_text(keep), STR("0"));
     buf_append_str(out, STR("{\"model\":"));
     json_write_text(json_text(json_get(asked, "model")), out);
-    ollama_write_created((int64_t)(clock_wall_ms(NULL) / 1000), out);
+    write_created((int64_t)(clock_wall_ms(NULL) / 1000), out);
     write_said(chat, STR(""), STR(""), STR(""), out);
     buf_printf(out, "%s,\"done\":true,\"done_reason\":\"%s\"}", chat ? "}" : "",
                unload ? "unload" : "load");

@@ -17,7 +17,4 @@
 /* {"error": "words", "code", "param"}: the first is Ollama's. */
 extern const struct fault_form ollama_fault_form;
 
-/* ,"created_at":"..." from seconds since 1970. */
-void ollama_write_created(int64_t seconds, struct buf *out);
-
 #endif

@@ -17,8 +17,9 @@ static const char *prefix_of(const struct json *item)
     return rows[i][1]; /* a message may come without a type */
 }
 
-void responses_items_write_id(const struct json *item, const struct responses_item_place *place,
-                              char out[static RESPONSES_ITEM_ID_BYTES])
+/* Its own, or one made of its place. */
+static void write_id(const struct json *item, const struct responses_item_place *place,
+                     char out[static RESPONSES_ITEM_ID_BYTES])
 {
     struct td_str own = json_text(json_get(item, "id")), digits = place->owner;
     digits = str_slice(digits, str_find(digits, STR("_"), 0) + 1, digits.len);
@@ -43,7 +44,7 @@ static struct json *parts_of(const struct json *content, bool answer)
 struct json *responses_items_show(const struct json *item, const struct responses_item_place *place)
 {
     char id[RESPONSES_ITEM_ID_BYTES];
-    responses_items_write_id(item, place, id);
+    write_id(item, place, id);
     struct json *shown = json_clone(item);
     const struct json *content = json_get(item, "content");
     if (json_absent(json_get(item, "type")))
@@ -102,7 +103,7 @@ static bool find_in_list(const struct history_text *list, struct td_str id,
     for (place.index = 0; !found && place.index < json_count(items); place.index++) {
         char at[RESPONSES_ITEM_ID_BYTES];
         const struct json *item = json_at(items, place.index);
-        responses_items_write_id(item, &place, at);
+        write_id(item, &place, at);
         found = str_equal(str_from(at), id);
         if (found)
             json_write(item, out);

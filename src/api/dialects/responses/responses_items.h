@@ -19,9 +19,6 @@ struct responses_item_place {
     size_t list, index;
 };
 
-/* The item's id: its own, or one made of its place. */
-void responses_items_write_id(const struct json *item, const struct responses_item_place *place,
-                              char out[static RESPONSES_ITEM_ID_BYTES]);
 /* **returns new** (json_free) the item as it is shown. */
 struct json *responses_items_show(const struct json *item,
                                   const struct responses_item_place *place);

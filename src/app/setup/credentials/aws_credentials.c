@@ -37,7 +37,8 @@ static void take(struct td_str line, const char *name, struct td_str *out)
         *out = str_trim(str_slice(line, at + 1, line.len));
 }
 
-struct secret *aws_credentials_of_profile(struct td_str text, const char *profile)
+/* NULL: the text has no profile of that name, or one without a secret. */
+static struct secret *find_profile(struct td_str text, const char *profile)
 {
     struct td_str rest = text, line, id = STR(""), secret = STR(""), token = STR("");
     bool inside = false;
@@ -73,7 +74,7 @@ static enum td_status read_profile(const char *path, struct secret **out, struct
     enum td_status status = secret_source_read(NULL, path, &whole, err);
     if (status != TD_OK)
         return status;
-    *out = aws_credentials_of_profile(secret_reveal(whole), profile ? profile : "default");
+    *out = find_profile(secret_reveal(whole), profile ? profile : "default");
     secret_free(whole);
     return *out ? TD_OK
                 : error_set(err, TD_INVALID, "%s has no credentials of the profile '%.60s'", path,

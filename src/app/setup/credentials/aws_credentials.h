@@ -10,8 +10,5 @@
  * packed (tier/clouds/aws_sign.h), or NULL when there are none. **returns new** (secret_free) */
 TD_MUST_CHECK enum td_status aws_credentials_read(const char *file, struct secret **out,
                                                   struct td_error *err);
-/* One profile of a file's text. NULL: it has none of that name, or one without a secret.
- * **returns new** (secret_free) */
-struct secret *aws_credentials_of_profile(struct td_str text, const char *profile);
 
 #endif
