@@ -15,7 +15,7 @@
 
 #include <stdatomic.h>
 
-#define WAIT_MS 20000
+#define WAIT_MS 120000
 
 static struct td_model *model;
 static struct test_loop loop;

@@ -115,7 +115,7 @@ static void test_an_eased_scheduler_gives_the_same_answers_and_sleeps(void)
         expect_text(ids, 100, &options, &clients[i].text);
         buf_deinit(&clients[i].text);
     }
-    for (int i = 0; i < 5000 && scheduler_get_load(scheduler).loaded; i++)
+    for (int i = 0; i < 60000 && scheduler_get_load(scheduler).loaded; i++)
         usleep(1000);
     CHECK(!scheduler_get_load(scheduler).loaded); /* nobody needs it: its memory is given back */
     scheduler_set_ease(scheduler, &usual);
@@ -265,6 +265,8 @@ static void test_refused_posts_are_repeated(void)
     test_loop_set_capacity(&loop, 0);
     for (int i = 0; i < 3; i++)
         CHECK(submit(scheduler, &clients[i], ids, 10, &options, &err) == TD_OK);
+    for (int i = 0; i < WAIT_MS && test_loop_refused(&loop) == 0; i++)
+        usleep(1000);
     usleep(50000);
     test_loop_set_capacity(&loop, 1);
     run_until_done(clients, 3);

@@ -241,25 +241,11 @@ static void test_a_key_that_is_another_one_ends_the_question_and_bars_no_other(v
     remove_folder();
 }
 
-/* What a request pays for a long queue: taking and adding do not get slower with its length. */
-static void test_a_queue_of_100000_is_as_quick_as_a_short_one(void)
+/* In and out, twenty times: the mean in ms. */
+static double rounds_ms(struct deferred_store *store)
 {
-    use_folder();
-    struct deferred_store *store = open_store(&roomy);
     struct deferred one, taken;
-    char command[400], words[64], owner[STORED_OWNER_BYTES];
-    CHECK(add(store, "a", "1", &one) == TD_OK);
-    deferred_store_close(store);
-    snprintf(command, sizeof command,
-             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)"
-             " INSERT INTO deferred SELECT NULL, 'def_' || i, 'b', k.key_id, k.user, k.path,"
-             " k.reason, k.headers, k.body, '', 0, k.created_s, k.expires_age, 0, 0, 0, 0, 100"
-             " FROM n, deferred k");
-    struct db *db = NULL;
-    CHECK(small_database_open(path, "", 1, &db, NULL) == TD_OK && db_exec(db, command));
-    db_close(db);
-    store = open_store(&roomy);
-    CHECK(deferred_store_waiting(store) == 100001);
+    char words[64], owner[STORED_OWNER_BYTES];
     double begin = clock_monotonic_ms(NULL);
     for (int i = 0; i < 20; i++) {
         CHECK(add(store, "a", "2", &one) == TD_OK);
@@ -267,9 +253,36 @@ static void test_a_queue_of_100000_is_as_quick_as_a_short_one(void)
         CHECK(take(store, "a", &taken, words));
         CHECK(deferred_store_end(store, taken.id, 200, STR("x"), NULL) == TD_OK);
     }
-    double ms = (clock_monotonic_ms(NULL) - begin) / 20;
-    printf("a question in and out of a queue of 100000: %.1f ms\n", ms);
-    CHECK(ms < 200); /* four commits to the disk; a scan of the queue would be many times that */
+    return (clock_monotonic_ms(NULL) - begin) / 20;
+}
+
+/* What a request pays for a long queue: taking and adding do not get slower with its length. */
+static void test_a_queue_of_100000_is_as_quick_as_a_short_one(void)
+{
+    use_folder();
+    struct deferred_store *store = open_store(&roomy);
+    struct deferred one;
+    char command[400];
+    CHECK(add(store, "b", "1", &one) == TD_OK);
+    double short_ms = rounds_ms(store);
+    CHECK(add(store, "a", "1", &one) == TD_OK);
+    deferred_store_close(store);
+    snprintf(command, sizeof command,
+             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)"
+             " INSERT INTO deferred SELECT NULL, 'def_' || i, 'b', k.key_id, k.user, k.path,"
+             " k.reason, k.headers, k.body, '', 0, k.created_s, k.expires_age, 0, 0, 0, 0, 100"
+             " FROM n, deferred k WHERE k.id = '%s'",
+             one.id);
+    struct db *db = NULL;
+    CHECK(small_database_open(path, "", 1, &db, NULL) == TD_OK && db_exec(db, command));
+    db_close(db);
+    store = open_store(&roomy);
+    CHECK(deferred_store_waiting(store) == 100002);
+    double ms = rounds_ms(store);
+    printf("a question in and out of a queue of 100000: %.1f ms, of a short one %.1f ms\n", ms,
+           short_ms);
+    /* Four commits to the disk, as long as that takes. A scan of the queue is many times that. */
+    CHECK(ms < 200 + 4 * short_ms);
     deferred_store_sweep(store);
     deferred_store_close(store);
     remove_folder();

@@ -279,7 +279,7 @@ static void test_the_last_line_before_a_pause_is_signed(void)
     REQUIRE(egress_log_open(folder, &log, NULL) == TD_OK);
     CHECK(egress_log_append(log, &entry, NULL) == TD_OK);
     bool is_signed = false;
-    for (int i = 0; i < 500 && !is_signed; i++) {
+    for (int i = 0; i < 6000 && !is_signed; i++) {
         usleep(10000);
         is_signed = verdict_of(folder, NULL).unsigned_rows == 0;
     }

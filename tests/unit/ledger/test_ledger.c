@@ -322,7 +322,7 @@ static void test_without_a_flush_it_is_written(void)
     struct ledger_exchange x = fixture_exchange("a", 1);
     double begin = clock_monotonic_ms(NULL);
     CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
-    while (fixture_count(path) != 1 && clock_monotonic_ms(NULL) - begin < 20000)
+    while (fixture_count(path) != 1 && clock_monotonic_ms(NULL) - begin < 60000)
         usleep(5000);
     CHECK(fixture_count(path) == 1);
     ledger_close(ledger);
@@ -401,7 +401,7 @@ static void test_another_process_reads_while_this_one_writes(void)
         if (read(opened[0], &go, 1) != 1)
             _exit(1);
         int64_t seen = 0;
-        for (int i = 0; i < 2000 && seen < 1000; i++) {
+        for (int i = 0; i < 12000 && seen < 1000; i++) {
             int64_t count = fixture_count(path);
             if (count < seen)
                 _exit(2);

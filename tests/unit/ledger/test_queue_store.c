@@ -258,16 +258,16 @@ static void test_a_keeper_counts_what_waits_and_removes_what_nobody_watches_any_
     CHECK(queue_keeper_start(store, &keeper, NULL) == TD_OK);
     CHECK(queue_keeper_watch(keeper, "desk", 100, NULL) == TD_OK);
     CHECK(queue_keeper_waiting(keeper, "desk") == 0);
-    for (int i = 0; i < 1000 && is_there(store, ids[0]); i++)
+    for (int i = 0; i < 6000 && is_there(store, ids[0]); i++)
         usleep(10000);
     CHECK(!is_there(store, ids[0]) && is_there(store, ids[1]));
     CHECK(queue_store_add(store, &added, id, NULL) == TD_OK);
-    for (int i = 0; i < 1000 && queue_keeper_waiting(keeper, "desk") != 1; i++)
+    for (int i = 0; i < 6000 && queue_keeper_waiting(keeper, "desk") != 1; i++)
         usleep(10000);
     CHECK(queue_keeper_waiting(keeper, "desk") == 1);
     CHECK(queue_keeper_waiting(keeper, "gone") == 0);
     CHECK(queue_store_finish(store, id, "ann", "answered", STR("{}"), NULL) == TD_OK);
-    for (int i = 0; i < 1000 && queue_keeper_waiting(keeper, "desk") != 0; i++)
+    for (int i = 0; i < 6000 && queue_keeper_waiting(keeper, "desk") != 0; i++)
         usleep(10000);
     CHECK(queue_keeper_waiting(keeper, "desk") == 0);
     queue_keeper_stop(keeper);

@@ -262,7 +262,7 @@ static inline void fixture_end(struct fixture *fixture)
 /* Waits until *counter is at least `wanted`, for a few seconds at most. */
 static inline bool wait_for(atomic_int *counter, int wanted)
 {
-    for (int i = 0; i < 1000 && *counter < wanted; i++)
+    for (int i = 0; i < 12000 && *counter < wanted; i++)
         sleep_ms(5);
     return *counter >= wanted;
 }

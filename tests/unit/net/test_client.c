@@ -210,7 +210,7 @@ static void *rude_thread(void *ctx)
     struct rude *rude = ctx;
     char request[4096];
     int fd = accept(rude->fd, NULL, NULL);
-    receive(fd, request, sizeof request, "\r\n\r\n", 2000, NULL);
+    receive(fd, request, sizeof request, "\r\n\r\n", 30000, NULL);
     send_text(fd, rude->text);
     /* A head without an end: one long line, or many. */
     bool line = str_ends_with(str_from(rude->text), STR("X: "));

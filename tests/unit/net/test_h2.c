@@ -394,7 +394,7 @@ static void test_heads_are_bounded_in_bytes_and_time(void)
     bool closed = false;
     char reply[256];
     CHECK(send_text(fd, "PRI * HTTP/2.0\r\n\r\nS")); /* a preface that does not end */
-    receive(fd, reply, sizeof reply, NULL, 3000, &closed);
+    receive(fd, reply, sizeof reply, NULL, 30000, &closed);
     CHECK(closed);
     close(fd);
     fixture_end(&fixture);
@@ -518,17 +518,17 @@ static void test_http2_begins_a_connection_or_does_not_come(void)
     REQUIRE(fixture_start(&fixture, h2_options()));
     int fd = dial(fixture.port);
     CHECK(send_text(fd, "GET /peer HTTP/1.1\r\nHost: a\r\n\r\nPRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
-    receive(fd, reply, sizeof reply, "505", 3000, NULL);
+    receive(fd, reply, sizeof reply, "505", 30000, NULL);
     CHECK(code_of(reply) == 200 && strstr(reply, "HTTP/1.1 505"));
     close(fd);
     fd = dial(fixture.port);
     CHECK(send_text(fd, "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n"));
-    receive(fd, reply, sizeof reply, NULL, 3000, NULL);
+    receive(fd, reply, sizeof reply, NULL, 30000, NULL);
     CHECK(code_of(reply) == 505);
     close(fd);
     fd = dial(fixture.port);
     CHECK(send_text(fd, "PUT /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok"));
-    receive(fd, reply, sizeof reply, "ok", 3000, NULL);
+    receive(fd, reply, sizeof reply, "ok", 30000, NULL);
     CHECK(code_of(reply) == 200);
     close(fd);
     fixture_end(&fixture);
@@ -537,7 +537,7 @@ static void test_http2_begins_a_connection_or_does_not_come(void)
     REQUIRE(fixture_start(&fixture, options));
     fd = dial(fixture.port);
     CHECK(send_text(fd, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
-    receive(fd, reply, sizeof reply, NULL, 3000, NULL);
+    receive(fd, reply, sizeof reply, NULL, 30000, NULL);
     CHECK(code_of(reply) == 505);
     close(fd);
     fixture_end(&fixture);

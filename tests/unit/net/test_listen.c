@@ -293,7 +293,7 @@ static bool start(struct fixture *fixture, const struct address_set *proxies, ui
 static void ask(int fd, const char *text, char *out, size_t size)
 {
     REQUIRE(fd >= 0 && send_text(fd, text));
-    receive(fd, out, size, NULL, 3000, NULL);
+    receive(fd, out, size, NULL, 30000, NULL);
     close(fd);
 }
 
@@ -364,7 +364,7 @@ static void test_a_proxy_that_sends_no_header_does_not_keep_its_connection(void)
     REQUIRE(start(&fixture, &proxies, 200));
     int fd = dial_path();
     REQUIRE(send_text(fd, "PROXY TCP4 192.0"));
-    CHECK(receive(fd, reply, sizeof reply, NULL, 3000, &closed) == 0 && closed);
+    CHECK(receive(fd, reply, sizeof reply, NULL, 30000, &closed) == 0 && closed);
     close(fd);
     fixture_end(&fixture);
 }

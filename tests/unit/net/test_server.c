@@ -96,7 +96,7 @@ static void leave(struct fixture *fixture, const char *request, const char *unti
     int fd = dial(fixture->port);
     send_text(fd, request);
     if (until)
-        receive(fd, reply, sizeof reply, until, 1000, NULL);
+        receive(fd, reply, sizeof reply, until, 30000, NULL);
     CHECK(wait_for(&fixture->handled, handled + 1));
     sleep_ms(20);
     CHECK(fixture->gone == before);
@@ -153,7 +153,7 @@ static void test_pipelining_beyond_the_limit_ends_the_connection_only(void)
     memset(flood, 'x', sizeof flood);
     CHECK(send_bytes(fd, flood, sizeof flood));
     bool closed;
-    receive(fd, reply, sizeof reply, NULL, 2000, &closed);
+    receive(fd, reply, sizeof reply, NULL, 30000, &closed);
     CHECK(strstr(reply, "Connection: close\r\n") && strstr(reply, "\r\n\r\nlate") && closed);
     CHECK(count_of(reply, "HTTP/1.1") == 1);
     close(fd);
@@ -171,7 +171,7 @@ static void test_many_pipelined_requests_are_answered_in_order(void)
         CHECK(send_text(fd, request));
     }
     static char replies[256 * 1024];
-    receive(fd, replies, sizeof replies, "/n499", 1000, NULL);
+    receive(fd, replies, sizeof replies, "/n499", 30000, NULL);
     CHECK(count_of(replies, "HTTP/1.1 404") == 500);
     const char *at = replies;
     for (int i = 0; i < 500 && at; i++) {
@@ -301,7 +301,7 @@ static void test_a_large_body_comes_whole_and_a_larger_one_is_refused_early(void
         fd,
         "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1048576\r\nConnection: close\r\n\r\n");
     CHECK(send_bytes(fd, body, body_bytes));
-    size_t len = receive(fd, got, body_bytes + 4096, NULL, 2000, NULL);
+    size_t len = receive(fd, got, body_bytes + 4096, NULL, 30000, NULL);
     CHECK(len > body_bytes && memcmp(got + len - body_bytes, body, body_bytes) == 0);
     close(fd);
     fd = dial(fixture.port);
@@ -309,7 +309,7 @@ static void test_a_large_body_comes_whole_and_a_larger_one_is_refused_early(void
     bool closed;
     for (int i = 0; i < 4; i++) /* the client reads late and must get everything */
         send_bytes(fd, body, 64 * 1024);
-    receive(fd, reply, sizeof reply, NULL, 3000, &closed);
+    receive(fd, reply, sizeof reply, NULL, 30000, &closed);
     CHECK(code_of(reply) == 413 && strstr(reply, "{\"error\":{\"code\":413") && closed);
     close(fd);
     free(body), free(got);
@@ -323,10 +323,10 @@ static void test_a_client_that_expects_100_continue_is_told_to_go_on(void)
     int fd = dial(fixture.port);
     send_text(
         fd, "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
-    receive(fd, reply, sizeof reply, "\r\n\r\n", 1000, NULL);
+    receive(fd, reply, sizeof reply, "\r\n\r\n", 30000, NULL);
     CHECK(strcmp(reply, "HTTP/1.1 100 Continue\r\n\r\n") == 0);
     send_text(fd, "ok");
-    receive(fd, reply, sizeof reply, "\r\n\r\nok", 1000, NULL);
+    receive(fd, reply, sizeof reply, "\r\n\r\nok", 30000, NULL);
     CHECK(code_of(reply) == 200);
     close(fd);
     fixture_end(&fixture);
@@ -342,7 +342,7 @@ static void test_a_producer_is_paused_by_a_slow_reader_and_loses_nothing(void)
     CHECK(fixture.answered == 0); /* 8 MB do not fit into the sockets, so the server waits */
     char *got = malloc(BIG_BYTES + 4096);
     bool closed;
-    size_t len = receive(fd, got, BIG_BYTES + 4096, NULL, 2000, &closed);
+    size_t len = receive(fd, got, BIG_BYTES + 4096, NULL, 30000, &closed);
     CHECK(closed && len > BIG_BYTES && fixture.answered == 1);
     CHECK(len - (size_t)(strstr(got, "\r\n\r\n") + 4 - got) == BIG_BYTES);
     free(got);
@@ -363,7 +363,7 @@ static void test_300_streams_at_once(void)
     int whole = 0;
     for (int i = 0; i < STREAMS; i++)
         if (i % 3 != 2) {
-            receive(fds[i], reply, sizeof reply, "\r\n0\r\n\r\n", 3000, NULL);
+            receive(fds[i], reply, sizeof reply, "\r\n0\r\n\r\n", 30000, NULL);
             whole += count_of(reply, "data: tick\n\n") == 5;
         }
     CHECK(whole == STREAMS * 2 / 3 && fixture.answered == STREAMS * 2 / 3);
@@ -393,7 +393,7 @@ static void test_stopping_lets_replies_finish_and_closes_idle_connections(void)
     REQUIRE(fixture_start(&fixture, fixture_options()));
     int idle_fd = dial(fixture.port), late_fd = dial(fixture.port), stream_fd = dial(fixture.port);
     send_text(idle_fd, "GET /peer HTTP/1.1\r\nHost: a\r\n\r\n");
-    receive(idle_fd, reply, sizeof reply, "127.0.0.1", 1000, NULL);
+    receive(idle_fd, reply, sizeof reply, "127.0.0.1", 30000, NULL);
     send_text(late_fd, "GET /late HTTP/1.1\r\nHost: a\r\n\r\n");
     send_text(stream_fd, "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n");
     CHECK(wait_for(&fixture.handled, 3));
@@ -401,11 +401,11 @@ static void test_stopping_lets_replies_finish_and_closes_idle_connections(void)
     CHECK(loop_post(fixture.loop, stop_accepting, &stop) && wait_for(&stop.done, 1));
     CHECK(stop.active == 2);
     bool closed;
-    receive(idle_fd, reply, sizeof reply, NULL, 1000, &closed);
+    receive(idle_fd, reply, sizeof reply, NULL, 30000, &closed);
     CHECK(closed);
-    receive(late_fd, reply, sizeof reply, NULL, 2000, &closed);
+    receive(late_fd, reply, sizeof reply, NULL, 30000, &closed);
     CHECK(strstr(reply, "Connection: close\r\n") && strstr(reply, "\r\n\r\nlate") && closed);
-    receive(stream_fd, reply, sizeof reply, NULL, 2000, &closed);
+    receive(stream_fd, reply, sizeof reply, NULL, 30000, &closed);
     CHECK(count_of(reply, "data: tick\n\n") == 5 && strstr(reply, "\r\n0\r\n\r\n") && closed);
     close(idle_fd), close(late_fd), close(stream_fd);
     CHECK(loop_post(fixture.loop, stop_accepting, &stop) && wait_for(&stop.done, 2));
@@ -459,7 +459,7 @@ static void test_a_stream_that_is_not_whole_has_no_normal_end(void)
     REQUIRE(fixture_start(&fixture, fixture_options()));
     int fd = dial(fixture.port);
     send_text(fd, "GET /abort HTTP/1.1\r\nHost: a\r\n\r\nGET /peer HTTP/1.1\r\nHost: a\r\n\r\n");
-    receive(fd, out, sizeof out, NULL, 3000, &closed);
+    receive(fd, out, sizeof out, NULL, 30000, &closed);
     CHECK(closed && code_of(out) == 200 && strstr(out, "data: part\n\n\r\n"));
     CHECK(!strstr(out, "0\r\n\r\n") && !strstr(out, "127.0.0.1")); /* nor another answer */
     close(fd);

@@ -86,7 +86,7 @@ static int begin_body(const struct fixture *fixture, const char *path, size_t by
 /* Waits until the budget says so. */
 static bool wait_held(struct body_budget *budget, size_t least, size_t most)
 {
-    for (int i = 0; i < 1000 && (budget->held < least || budget->held > most); i++)
+    for (int i = 0; i < 12000 && (budget->held < least || budget->held > most); i++)
         sleep_ms(5);
     return budget->held >= least && budget->held <= most;
 }
@@ -126,7 +126,7 @@ static void test_bodies_that_fill_the_limit_are_read_one_after_the_other(void)
     for (int i = 0; i < COUNT; i++)
         fds[i] = begin_body(&fixture, "/peer", BODY, BODY);
     for (int i = 0; i < COUNT; i++) {
-        receive(fds[i], reply, sizeof reply, "127.0.0.1", 5000, NULL);
+        receive(fds[i], reply, sizeof reply, "127.0.0.1", 30000, NULL);
         CHECK(code_of(reply) == 200);
         close(fds[i]);
     }
@@ -146,13 +146,13 @@ static void test_a_body_without_room_gets_503_and_room_comes_back_with_the_answe
     int working = begin_body(&fixture, "/hang", BODY, BODY);
     CHECK(wait_for(&fixture.handled, 1) && budget.working == BODY);
     int waiting = begin_body(&fixture, "/peer", BODY, BODY);
-    receive(waiting, reply, sizeof reply, NULL, 3000, NULL);
+    receive(waiting, reply, sizeof reply, NULL, 30000, NULL);
     CHECK(code_of(reply) == 503 && strstr(reply, "Retry-After: 1\r\n"));
     close(waiting);
     close(working);
     CHECK(wait_held(&budget, 0, 0));
     int third = begin_body(&fixture, "/peer", BODY, BODY);
-    receive(third, reply, sizeof reply, "127.0.0.1", 5000, NULL);
+    receive(third, reply, sizeof reply, "127.0.0.1", 30000, NULL);
     CHECK(code_of(reply) == 200);
     close(third);
     fixture_end(&fixture);
@@ -173,14 +173,14 @@ static void test_those_that_wait_make_room_and_those_in_work_do_not(void)
     for (int i = 0; i < 6; i++) { /* the first takes the last place, the others those of waiters */
         others[i] = dial(fixture.port);
         send_text(others[i], "GET /peer HTTP/1.1\r\nHost: a\r\n\r\n");
-        receive(others[i], reply, sizeof reply, "127.0.0.1", 2000, NULL);
+        receive(others[i], reply, sizeof reply, "127.0.0.1", 30000, NULL);
         CHECK(code_of(reply) == 200);
     }
-    receive(silent, reply, sizeof reply, NULL, 2000, &closed);
+    receive(silent, reply, sizeof reply, NULL, 30000, &closed);
     CHECK(closed);
-    receive(half, reply, sizeof reply, NULL, 2000, &closed);
+    receive(half, reply, sizeof reply, NULL, 30000, &closed);
     CHECK(closed);
-    receive(working, reply, sizeof reply, "late", 2000, NULL);
+    receive(working, reply, sizeof reply, "late", 30000, NULL);
     CHECK(code_of(reply) == 200);
     close(silent), close(half), close(working);
     for (int i = 0; i < 6; i++)
@@ -193,7 +193,7 @@ static void half_close(const struct fixture *fixture, const char *text)
     int fd = dial(fixture->port);
     send_text(fd, text);
     shutdown(fd, SHUT_WR);
-    receive(fd, reply, sizeof reply, NULL, 2000, NULL);
+    receive(fd, reply, sizeof reply, NULL, 30000, NULL);
     close(fd);
 }
 
@@ -232,14 +232,14 @@ static void test_a_large_body_has_time_as_long_as_it_comes(void)
         send_bytes(fd, block, 128 * 1024);
         sleep_ms(150);
     }
-    receive(fd, reply, sizeof reply, "127.0.0.1", 5000, NULL);
+    receive(fd, reply, sizeof reply, "127.0.0.1", 30000, NULL);
     CHECK(code_of(reply) == 200);
     close(fd);
     /* What has come earns time once. */
     fd = dial(fixture.port);
     send_text(fd, "POST /peer HTTP/1.1\r\nHost: a\r\nContent-Length: 786432\r\n\r\n");
     send_bytes(fd, block, 128 * 1024);
-    receive(fd, reply, sizeof reply, "\r\n\r\n", 8000, NULL);
+    receive(fd, reply, sizeof reply, "\r\n\r\n", 30000, NULL);
     CHECK(code_of(reply) == 408);
     close(fd);
     fixture_end(&fixture);

@@ -55,7 +55,7 @@ static void post(int fd, const char *path, size_t len)
 /* The next reply of a connection that is kept, up to the end of `text`. */
 static bool replies(int fd, const char *text)
 {
-    receive(fd, reply, sizeof reply, text, 5000, NULL);
+    receive(fd, reply, sizeof reply, text, 30000, NULL);
     return code_of(reply) == 200 && strstr(reply, text);
 }
 
@@ -148,7 +148,7 @@ static void test_a_guest_whose_client_leaves_gives_back_its_place(void)
     post(guest, "/hang", LARGE);
     CHECK(wait_for(&pair.large.handled, 1));
     int other = dial(pair.small.port);
-    receive(other, reply, sizeof reply, "\r\n\r\n", 5000, NULL);
+    receive(other, reply, sizeof reply, "\r\n\r\n", 30000, NULL);
     CHECK(code_of(reply) == 503); /* its place is taken, though it is elsewhere */
     close(other);
     close(guest);
@@ -182,7 +182,7 @@ static void test_a_guest_whose_home_has_ended_is_answered(void)
     post(fd, "/stream", LARGE);
     CHECK(wait_for(&pair.large.handled, 1));
     fixture_stop(&pair.small);
-    receive(fd, reply, sizeof reply, NULL, 5000, &closed);
+    receive(fd, reply, sizeof reply, NULL, 30000, &closed);
     CHECK(closed && code_of(reply) == 200 && strstr(reply, "0\r\n\r\n"));
     close(fd);
     fixture_stop(&pair.large);

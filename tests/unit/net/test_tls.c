@@ -206,7 +206,7 @@ static void test_handshakes_that_do_not_end_hold_up_nobody(void)
     CHECK(tls_ask(&client, "/peer", reply, sizeof reply) && code_of(reply) == 200);
     tls_hang_up(&client);
     for (size_t i = 0; i < 8; i++) {
-        receive(slow[i], reply, sizeof reply, NULL, 3000, &closed);
+        receive(slow[i], reply, sizeof reply, NULL, 30000, &closed);
         CHECK(closed);
         close(slow[i]);
     }
@@ -232,13 +232,13 @@ static void test_garbage_is_refused_and_http_is_told_the_scheme(void)
         int fd = dial(fixture.http.port);
         CHECK(send_bytes(fd, garbage[i].bytes, garbage[i].len));
         shutdown(fd, SHUT_WR);
-        receive(fd, reply, sizeof reply, NULL, 3000, &closed);
+        receive(fd, reply, sizeof reply, NULL, 30000, &closed);
         CHECK(closed && !strstr(reply, "HTTP/"));
         close(fd);
     }
     int fd = dial(fixture.http.port);
     CHECK(send_text(fd, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
-    receive(fd, reply, sizeof reply, NULL, 3000, &closed);
+    receive(fd, reply, sizeof reply, NULL, 30000, &closed);
     CHECK(closed && code_of(reply) == 400 && strstr(reply, "use https"));
     close(fd);
     REQUIRE(tls_dial(&client, fixture.http.port));
@@ -421,13 +421,13 @@ static void test_tickets_are_taken_until_their_keys_are_replaced_twice(void)
     struct tls_fixture fixture;
     struct tls_options options = tls_options();
     SSL_SESSION *session = NULL;
-    options.ticket_key_s = 1;
+    options.ticket_key_s = 4; /* so long the first steps may take */
     REQUIRE(start_tls(&fixture, options, fixture_options(), NULL));
     CHECK(!resumes(&fixture, &session, NULL));
     CHECK(resumes(&fixture, &session, NULL));
     CHECK(tls_keeper_reload(fixture.keeper, NULL) == TD_OK);
     CHECK(resumes(&fixture, &session, NULL)); /* a reload keeps the keys */
-    sleep_ms(2300);
+    sleep_ms(8300);
     CHECK(!resumes(&fixture, &session, NULL));
     CHECK(resumes(&fixture, &session, NULL));
     SSL_SESSION_free(session);

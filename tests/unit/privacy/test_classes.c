@@ -340,7 +340,7 @@ static void test_a_file_that_is_removed_is_written_again(void)
     CHECK(class_file_check(kept.file, NULL) == TD_OK);
     REQUIRE(remove(PATH) == 0);
     CHECK(class_file_check(kept.file, NULL) == TD_IO);
-    for (int i = 0; i < 100 && class_file_check(kept.file, NULL) != TD_OK; i++)
+    for (int i = 0; i < 600 && class_file_check(kept.file, NULL) != TD_OK; i++)
         usleep(100000);
     CHECK(class_file_check(kept.file, NULL) == TD_OK);
     close_kept(&kept);
