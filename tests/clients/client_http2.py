@@ -96,7 +96,7 @@ def test_a_stream_that_stalls_holds_up_no_other_and_ends_with_its_client():
             answer = client.chat.completions.create(**ASKED)
             equal(answer.choices[0].message.content, "Still here.")
             equal(served.cloud.gone_count, 0)
-        wait_until(lambda: served.cloud.gone_count == 1, 10, "the end at the tier")
+        wait_until(lambda: served.cloud.gone_count == 1, what="the end at the tier")
 
 
 if __name__ == "__main__":

@@ -403,7 +403,7 @@ def test_a_batch_is_made_watched_and_read():
             metadata={"team": "x"},
         )
         equal((made.status, made.metadata), ("validating", {"team": "x"}))
-        wait_until(lambda: client.batches.retrieve(made.id).status == "completed", 30, "the end")
+        wait_until(lambda: client.batches.retrieve(made.id).status == "completed", what="the end")
         ended = client.batches.retrieve(made.id)
         counts = ended.request_counts
         equal((counts.total, counts.completed, counts.failed), (2, 2, 0))

@@ -106,7 +106,7 @@ def open_page(
     profile = running.new_context(**options)
     try:
         page = profile.new_page()
-        page.set_default_timeout(15000)
+        page.set_default_timeout(60000)  # of a busy machine; nobody waits where it comes
         watch = Watch(page, url, allowed)
         page.goto(url + path)
         yield page

@@ -111,7 +111,7 @@ def test_a_tier_that_does_not_answer_is_an_alarm_until_it_does():
             tandem.chat("Why?", ONLY_CLOUD)
             return hook.told
 
-        wait_until(asked, seconds=40, what="the tier is an alarm")
+        wait_until(asked, what="the tier is an alarm")
         equal((hook.told[0]["kind"], hook.told[0]["subject"]), ("tier_resting", "cloud"))
         cloud.script = Script()
         wait_until(lambda: asked() and len(hook.told) > 1, seconds=60, what="the alarm ends")
@@ -187,7 +187,7 @@ def test_what_was_told_is_not_told_again_after_a_kill():
         spend(tandem)
         wait_until(lambda: hook.told, what="the webhook was told")
         file = Path(state) / "watch.json"
-        wait_until(lambda: json.loads(file.read_text())["alarms"][0]["told"], 4, "it is kept")
+        wait_until(lambda: json.loads(file.read_text())["alarms"][0]["told"], what="it is kept")
         tandem.stop(signal.SIGKILL)
         with server(cloud, hook.url, state) as tandem:
             spend(tandem)

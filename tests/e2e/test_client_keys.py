@@ -33,7 +33,7 @@ def test_a_reload_reads_names_and_keys_and_the_keys_even_of_a_broken_file():
             tandem.config.write_text(config + apps)
             tandem.process.send_signal(signal.SIGHUP)
             wait_until(  # now they are one tenant
-                lambda: tandem.get("/metrics", headers=key("a")).status == 200, 20, "the name"
+                lambda: tandem.get("/metrics", headers=key("a")).status == 200, what="the name"
             )
             own = tandem.chat("Hello.", key("a"), max_tokens=2).headers["x-tandem-exchange"]
             equal(tandem.get(f"/tandem/v1/exchanges/{own}", headers=key("b")).status, 200)
@@ -42,13 +42,13 @@ def test_a_reload_reads_names_and_keys_and_the_keys_even_of_a_broken_file():
             tandem.config.write_text(config)
             tandem.process.send_signal(signal.SIGHUP)
             wait_until(
-                lambda: tandem.get("/metrics", headers=key("a")).status == 403, 20, "no names"
+                lambda: tandem.get("/metrics", headers=key("a")).status == 403, what="no names"
             )
             tandem.config.write_text(config + "nonsense: true\n")
             file.write_text(f"{KEYS['a']}\n")
             tandem.process.send_signal(signal.SIGHUP)
             wait_until(
-                lambda: tandem.get("/v1/models", headers=key("b")).status == 401, 20, "the refusal"
+                lambda: tandem.get("/v1/models", headers=key("b")).status == 401, what="the refusal"
             )
             wait_until(lambda: any("config_rejected" in line for line in tandem.log), 60, "a word")
 
@@ -104,8 +104,7 @@ def test_all_keys_of_a_long_list_count_and_too_many_are_an_error():
             tandem.process.send_signal(signal.SIGHUP)
             wait_until(
                 lambda: any("keys_rejected" in line and "4097" in line for line in tandem.log),
-                20,
-                "the refusal of too many keys",
+                what="the refusal of too many keys",
             )
             equal(tandem.get("/v1/models", headers={"x-api-key": "key-number-999"}).status, 200)
         code, _, err = run(

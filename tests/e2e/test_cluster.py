@@ -57,7 +57,7 @@ def test_two_nodes_write_and_read_one_ledger() -> None:
     with database() as db, node("a", cloud, db.url) as a, node("b", cloud, db.url) as b:
         asked = {ask(a), ask(b), ask(a)}
         equal(len(asked), 3)
-        wait_until(lambda: ids(db) >= asked, 5)
+        wait_until(lambda: ids(db) >= asked)
         nodes = dict(db.query("SELECT node, count(*) FROM tandem.exchange GROUP BY node"))
         equal(nodes, {"a": "2", "b": "1"})
         equal(db.number("SELECT count(*) FROM tandem.attempt"), 3)
@@ -81,7 +81,7 @@ def test_two_nodes_write_and_read_one_ledger() -> None:
         # Feedback to one node on what the other has answered.
         said = a.request("POST", "/tandem/v1/feedback", {"id": sorted(asked)[0], "ok": True})
         assert said.status in (200, 202, 204), said.body
-        wait_until(lambda: db.number("SELECT count(*) FROM tandem.feedback") == 1, 5)
+        wait_until(lambda: db.number("SELECT count(*) FROM tandem.feedback") == 1)
         metrics = a.get("/metrics").body.decode()
         assert "tandem_ledger_database_up 1\n" in metrics
         assert "tandem_ledger_waiting_rows 0\n" in metrics
@@ -124,7 +124,7 @@ def test_nodes_that_start_together_make_one_schema() -> None:
         ]
         try:
             for tandem in nodes:
-                wait_until(lambda tandem=tandem: tandem.port is not None, 30)
+                wait_until(lambda tandem=tandem: tandem.port is not None)
             equal({ask(tandem) for tandem in nodes}, set(ids_when(db, 4)))
         finally:
             for tandem in nodes:
@@ -132,7 +132,7 @@ def test_nodes_that_start_together_make_one_schema() -> None:
 
 
 def ids_when(db: Postgres, count: int) -> set[str]:
-    wait_until(lambda: len(ids(db)) == count, 5)
+    wait_until(lambda: len(ids(db)) == count)
     return ids(db)
 
 
@@ -141,19 +141,20 @@ def test_nothing_is_lost_while_the_database_is_away() -> None:
     cloud = ScriptedCloud(Script(text="Cloud."))
     with database() as db, node("a", cloud, db.url) as a:
         asked = {ask(a)}
-        wait_until(lambda: ids(db) == asked, 5)
+        wait_until(lambda: ids(db) == asked)
         db.kill()
         for _ in range(5):
             asked.add(ask(a))
             time.sleep(0.2)
-        wait_until(lambda: logged(a, "ledger_database_away") == 1, 5)
+        wait_until(lambda: logged(a, "ledger_database_away") == 1)
         ready = a.get("/readyz")
         equal(ready.status, 200)
         equal(ready.json["ledger"]["code"], "database_away")
         assert ready.json["ledger"]["waiting"] >= 5, ready.json
         assert "tandem_ledger_database_up 0\n" in a.get("/metrics").body.decode()
-        # An answer of more than a second ago survives the end of the node as well.
-        time.sleep(1)
+        # An answer of more than a second ago survives the end of the node as well; a busy machine
+        # has its time.
+        time.sleep(3)
         equal(logged(a, "ledger_database_away"), 1)
         a.process.send_signal(signal.SIGKILL)
         a.ended()
@@ -161,8 +162,8 @@ def test_nothing_is_lost_while_the_database_is_away() -> None:
         try:
             asked.add(ask(again))
             db.start()
-            wait_until(lambda: ids(db) == asked, 15)
-            wait_until(lambda: logged(again, "ledger_database_back") == 1, 10)
+            wait_until(lambda: ids(db) == asked)
+            wait_until(lambda: logged(again, "ledger_database_back") == 1)
             assert "ledger" not in again.get("/readyz").json
             equal(db.number("SELECT count(*) FROM tandem.attempt"), len(asked))
             assert "tandem_ledger_dropped_total 0\n" in again.get("/metrics").body.decode()
@@ -195,7 +196,7 @@ def test_a_database_that_is_killed_under_load_loses_and_doubles_nothing() -> Non
         ends.set()
         for thread in threads:
             thread.join()
-        wait_until(lambda: ids(db) == asked, 20)
+        wait_until(lambda: ids(db) == asked)
         equal(db.number("SELECT count(*) FROM tandem.attempt"), len(asked))
         for tandem in (a, b):
             assert "tandem_ledger_dropped_total 0\n" in tandem.get("/metrics").body.decode()
@@ -208,7 +209,7 @@ def test_a_spent_budget_is_known_to_a_node_that_starts() -> None:
     with database() as db:
         with node("a", cloud, db.url) as a:
             ask(a)
-            wait_until(lambda: len(ids(db)) == 1, 5)
+            wait_until(lambda: len(ids(db)) == 1)
         spent = db.query("SELECT cost_usd FROM tandem.exchange")
         assert float(spent[0][0]) > 0, spent
         with node("b", cloud, db.url, budget) as b:
@@ -243,7 +244,7 @@ def test_a_user_is_forgotten_on_every_node() -> None:
                 tandem.request("POST", "/v1/chat/completions", json.dumps(body).encode()).status,
                 200,
             )
-        wait_until(lambda: len(ids(db)) == 2, 5)
+        wait_until(lambda: len(ids(db)) == 2)
         equal(db.number("SELECT count(*) FROM tandem.exchange WHERE \"user\" = 'ann'"), 2)
         gone = a.request("POST", "/tandem/v1/forget", {"user": "ann"})
         equal(gone.status, 200, gone.body.decode())
@@ -264,7 +265,9 @@ def test_nodes_with_one_key_know_each_others_tenants() -> None:
             nodes.append(Tandem(text.format(db.url), env=env))
         try:
             path = f"/tandem/v1/exchanges/{nodes[0].chat('hello', shop).tandem['exchange']}"
-            wait_until(lambda: nodes[1].get(path, headers=shop).status == 200, 5, "the other node")
+            wait_until(
+                lambda: nodes[1].get(path, headers=shop).status == 200, what="the other node"
+            )
             lab = {"Authorization": "Bearer key-of-lab"}
             equal(nodes[1].get(path, headers=lab).status, 404)
             assert not (Path(folder) / "a" / "installation.key").exists()
@@ -286,7 +289,7 @@ def test_stored_texts_are_encrypted_under_the_common_key_and_any_node_reads_them
         ):
             name = a.chat("canary-d0c5 is old", max_tokens=2).tandem["exchange"]
             path = f"/tandem/v1/exchanges/{name}"
-            wait_until(lambda: b.get(path).status == 200, 5, "the other node")
+            wait_until(lambda: b.get(path).status == 200, what="the other node")
             equal(db.number(stored.format("LIKE '%canary%'")), 0)
             assert "canary-d0c5" in b.get(path).json["prompt"], b.get(path).json
             closed = stranger.get(path).json

@@ -171,14 +171,16 @@ def test_small_requests_are_answered_while_large_ones_are_decompressed():
         done: list[int] = []
         one = threading.Thread(target=lambda: done.append(send(tandem, "deflate", body).status))
         one.start()
-        slowest = 0.0
+        slowest, answers = 0.0, 0
         while one.is_alive():
             begun = time.monotonic()
             equal(tandem.get("/healthz").status, 200)
             slowest = max(slowest, time.monotonic() - begun)
+            answers += one.is_alive()
         one.join()
         equal(done, [400])
-        assert slowest < 1, f"{slowest:.2f} s"
+        # Who waited for its end would get one answer at most.
+        assert answers > 3, f"{answers} answers, the slowest after {slowest:.2f} s"
 
 
 @case

@@ -93,13 +93,14 @@ def test_a_commands_token_is_used_and_renewed():
         with Tandem(config, env={"SECRET": "of-another-tier"}) as tandem:
             equal(tandem.chat("Hi").text, "Hello.")
             equal(tokens_of(cloud), ["token-1-none"])  # nor does it see what others have
-            wait_until(lambda: len(count.read_text()) >= 4, 8, "a second run")
+            wait_until(lambda: len(count.read_text()) >= 4, what="a second run")
             time.sleep(0.2)
             equal(tandem.chat("Hi").text, "Hello.")
             assert tokens_of(cloud)[1] > "token-1-none", tokens_of(cloud)
             script.write_text("#!/bin/sh\nexit 3\n")
             wait_until(
-                lambda: any("credentials_not_renewed" in line for line in tandem.log), 8, "the log"
+                lambda: any("credentials_not_renewed" in line for line in tandem.log),
+                what="the log",
             )
             equal(tandem.chat("Hi").text, "Hello.")  # by the old one
             assert not any("token-" in line for line in tandem.log), tandem.log
@@ -213,7 +214,7 @@ def test_a_service_account_gets_tokens_and_renews_them():
                 equal(len(desk.asked), 1)
                 if by_file:
                     equal(tandem.chat("Hi").text, "Hello.", str(tandem.log))
-                wait_until(lambda: len(desk.asked) > 1, 8, "the next token")
+                wait_until(lambda: len(desk.asked) > 1, what="the next token")
                 time.sleep(0.3)
                 cloud.key = None
                 answer = tandem.chat("Hi")
@@ -304,7 +305,7 @@ def test_the_role_of_a_container():
             equal(tandem.chat("Hello").text, "Signed.")
             cloud.secret, cloud.key_id = "another", "AKIDOTHER"  # the old one is no longer taken
             life[0] = 3600
-            wait_until(lambda: len(desk.asked) > 1, 8, "the next credentials")
+            wait_until(lambda: len(desk.asked) > 1, what="the next credentials")
             time.sleep(0.3)
             equal(tandem.chat("Hello").text, "Signed.")
         env["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = "http://example.com/creds"

@@ -17,7 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud, unused_port
-from tandem import Tandem, edge_first, run, wait_until
+from tandem import SOON_S, Tandem, edge_first, run, wait_until
 
 QUEUE = "/tandem/v1/deferred"
 ONLY = {"x-tandem-defer": "only"}
@@ -280,7 +280,7 @@ def test_a_webhook_is_told_of_the_end_and_of_nothing_that_was_said():
     with serve(f"http://127.0.0.1:{port}/v1", more, HOOK="a secret of 20 bytes") as tandem:
         name = defer(tandem, "a canary")
         cloud = ScriptedCloud(Script(text="Another canary."), port=port)
-        wait_until(lambda: hook.bodies, 30, "the webhook")
+        wait_until(lambda: hook.bodies, what="the webhook")
         body = hook.bodies[0]
         equal((body["type"], body["data"]["id"]), ("deferred.ended", name))
         equal((body["data"]["status"], body["data"]["status_code"]), ("answered", 200))
@@ -354,8 +354,8 @@ class Events:
             elif words.startswith("data: "):
                 self.seen.append((time.monotonic(), event, json.loads(words[6:])))
 
-    def wait(self, count: int, seconds: float = 20) -> tuple[float, str, Any]:
-        wait_until(lambda: len(self.seen) >= count, seconds, f"{count} events")
+    def wait(self, count: int) -> tuple[float, str, Any]:
+        wait_until(lambda: len(self.seen) >= count, what=f"{count} events")
         return self.seen[count - 1]
 
 
@@ -363,7 +363,7 @@ class Events:
 def test_capabilities_name_what_is_missing_and_events_announce_its_return():
     cloud = ScriptedCloud(Script(echo=True))
     port = cloud.port
-    with serve(cloud.base_url) as tandem:
+    with serve(cloud.base_url, FAST + "server: {shutdown_timeout_ms: 100000}\n") as tandem:
         whole = tandem.get("/tandem/v1/capabilities").json
         equal((whole["complete"], whole["missing"]), (True, []))
         equal((whole["features"]["larger_models"], whole["features"]["answers"]), (True, True))
@@ -375,7 +375,7 @@ def test_capabilities_name_what_is_missing_and_events_announce_its_return():
         begin = time.monotonic()
         equal(tandem.chat("Hello", {"x-tandem-mode": "only-cloud"}).status, 503)
         at, kind, state = events.wait(2)
-        assert at - begin < 2, f"noticed after {at - begin:.2f} s"
+        assert at - begin < SOON_S, f"noticed after {at - begin:.2f} s"
         equal((kind, state["restored"]), ("changed", []))
         assert "larger_models" in state["lost"] and "tools" not in state["lost"], state
         (missing,) = state["missing"]
@@ -389,8 +389,8 @@ def test_capabilities_name_what_is_missing_and_events_announce_its_return():
         assert "larger_models" in state["restored"], state
         begin = time.monotonic()
         tandem.process.send_signal(signal.SIGTERM)
-        tandem.process.wait(20)
-        assert time.monotonic() - begin < 5, "a stream of capabilities holds up the end"
+        tandem.process.wait(2 * SOON_S)
+        assert time.monotonic() - begin < SOON_S, "a stream of capabilities holds up the end"
 
 
 @case
@@ -411,11 +411,11 @@ def test_one_key_leaves_streams_of_capabilities_to_others():
         assert b"this key has too many" in held[-1][1].read()
         equal(open_as("b"), 200, "another key's")
         held.pop(0)[1].close()
-        wait_until(lambda: open_as("a") == 200, 10, "room after one has gone")
+        wait_until(lambda: open_as("a") == 200, what="room after one has gone")
 
 
 @case
-def test_a_link_that_goes_is_noticed_within_two_seconds_and_nothing_is_sent_to_find_out():
+def test_a_link_that_goes_is_noticed_and_nothing_is_sent_to_find_out():
     cloud = ScriptedCloud(Script(echo=True))
     with tempfile_sys() as root:
         more = f"device: {{root: {root}}}\n{FAST}"
@@ -425,13 +425,16 @@ def test_a_link_that_goes_is_noticed_within_two_seconds_and_nothing_is_sent_to_f
             (root / "class/net/eth0/operstate").write_text("down\n")
             begin = time.monotonic()
             at, _, state = events.wait(2)
-            assert at - begin < 2, f"noticed after {at - begin:.2f} s"
+            # In two seconds, with the time that a busy machine takes.
+            assert at - begin < SOON_S, f"noticed after {at - begin:.2f} s"
             equal(state["network"], "offline")
-            wait_until(lambda: any("network_lost" in line for line in tandem.log), 5, "the log")
+            wait_until(lambda: any("network_lost" in line for line in tandem.log), what="the log")
             (root / "class/net/eth0/operstate").write_text("up\n")
             _, _, state = events.wait(3)
             equal(state["network"], "online")
-            wait_until(lambda: any("network_restored" in line for line in tandem.log), 5, "the log")
+            wait_until(
+                lambda: any("network_restored" in line for line in tandem.log), what="the log"
+            )
         equal(cloud.received, b"")
 
 

@@ -33,8 +33,8 @@ class Machine:
             path.write_text(text + "\n")
 
 
-def started(machine: Machine, base_url: str, more: str = "") -> Tandem:
-    config = edge_first(base_url, "    allow_http: true\n")
+def started(machine: Machine, base_url: str, more: str = "", tier: str = "") -> Tandem:
+    config = edge_first(base_url, "    allow_http: true\n" + tier)
     return Tandem(f"{config}{more}device: {{root: {machine.root}}}\n", env=KEYS)
 
 
@@ -54,10 +54,11 @@ UNPLUGGED = {
 def test_without_a_link_nothing_is_sent_although_a_bridge_is_up():
     machine = Machine()
     machine.put(UNPLUGGED)
-    with started(machine, ELSEWHERE) as tandem:
+    patient = "    timeouts: {connect_ms: 100000}\n"
+    with started(machine, ELSEWHERE, tier=patient) as tandem:
         begin = time.monotonic()
         answer = tandem.chat("Good morning!", CLOUDY)
-        assert time.monotonic() - begin < 4, "it waited for a connection"
+        assert time.monotonic() - begin < 50, "it waited for a connection"
         equal((answer.tandem["tier"], answer.tandem["degraded"]), ("local", True))
         assert "the device is offline" in answer.tandem["disclosure"], answer.tandem
         equal(codes(answer).count("removed_offline"), 1)
@@ -202,7 +203,7 @@ def test_a_cool_device_is_as_usual_and_looks_beside_the_requests():
         equal(tandem.chat(CLEAR).tandem["tier"], "local")
         equal(capable(tandem)["level"], "usual")
         machine.put(HOT)
-        wait_until(lambda: capable(tandem)["level"] == "wall", 10)
+        wait_until(lambda: capable(tandem)["level"] == "wall")
         equal(tandem.chat(CLEAR).tandem["tier"], "cloud")
 
 

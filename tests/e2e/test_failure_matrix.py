@@ -198,7 +198,7 @@ def full() -> Rows:
         before = len(machine.house.received) + len(machine.cloud.received)
         yield lambda data_class: machine.ask("elsewhere", data_class)
         equal(len(machine.house.received) + len(machine.cloud.received), before, "unrecorded")
-        wait_until(lambda: machine.tandem.get("/readyz").status == 503, 10, "/readyz")
+        wait_until(lambda: machine.tandem.get("/readyz").status == 503, what="/readyz")
     finally:
         machine.close()
         subprocess.run(["umount", "-l", folder], check=True)
@@ -215,8 +215,7 @@ def locked() -> Rows:
     held.execute("ROLLBACK")
     wait_until(
         lambda: len(machine.tandem.get("/tandem/v1/exchanges?limit=50").json["data"]) == 5,
-        30,
-        "the records",
+        what="the records",
     )
     machine.close()
 

@@ -159,8 +159,7 @@ def test_a_client_that_leaves_stops_the_upstream_within_100_ms():
             # Only an upstream that is left before its 10 s of text are over notices that.
             wait_until(
                 lambda: cloud.gone_count,
-                30,
-                f"cloud noticed that the client left (stream={stream})",
+                what=f"cloud noticed that the client left (stream={stream})",
             )
 
 

@@ -157,7 +157,7 @@ def test_what_is_no_upload_is_refused_and_leaves_nothing():
             equal(answer.status, 400, kind)
         coded = post_form(tandem, whole, {"Content-Encoding": "gzip"})
         equal(coded.status, 415)
-        wait_until(lambda: leaves(tandem) == [], 10, "what was refused is removed")
+        wait_until(lambda: leaves(tandem) == [], what="what was refused is removed")
         equal(tandem.get("/v1/files").json["data"], [])
         for query in ("limit=0", "limit=10001", "limit=x", "order=up", "after=nothing"):
             assert tandem.get(f"/v1/files?{query}").status in (400, 404), query
@@ -228,8 +228,8 @@ def test_a_client_that_leaves_in_the_middle_leaves_nothing():
         with socket.create_connection(("127.0.0.1", tandem.port), timeout=20) as connection:
             body = form(part("purpose", "batch"), part("file", "x" * 90_000, "a"))
             connection.sendall(head + body[:50_000])
-            wait_until(lambda: len(leaves(tandem)) == 1, 20, "the draft")
-        wait_until(lambda: leaves(tandem) == [], 20, "the draft to go")
+            wait_until(lambda: len(leaves(tandem)) == 1, what="the draft")
+        wait_until(lambda: leaves(tandem) == [], what="the draft to go")
 
 
 @case

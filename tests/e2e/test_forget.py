@@ -67,7 +67,7 @@ def test_a_running_server_forgets_files_and_memory():
         )
         assert tandem.get(f"/tandem/v1/exchanges/{exchange}").json["user"] == "annalisa"
         path = tandem.state / "ledger.db"
-        wait_until(lambda: len(texts(path, "annalisa")) >= 7, 10, "three exchanges and a comment")
+        wait_until(lambda: len(texts(path, "annalisa")) >= 7, what="three exchanges and a comment")
         annas = texts(path, "annalisa")
 
         code, out, err = run(

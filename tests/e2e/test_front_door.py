@@ -378,9 +378,7 @@ def test_large_requests_leave_no_memory_behind():
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(ask, range(40)))
-        wait_until(
-            lambda: tandem.rss_bytes() - before < 12 * MB, what="the memory of before", seconds=8
-        )
+        wait_until(lambda: tandem.rss_bytes() - before < 12 * MB, what="the memory of before")
 
 
 @case
@@ -512,7 +510,6 @@ def test_a_client_that_left_is_noticed_when_something_is_sent_although_aborts_ar
             connection.recv(1000)
         wait_until(
             lambda: 'status="cancelled"' in tandem.get("/metrics").body.decode(),
-            seconds=6,
             what="the cancelled exchange",
         )
 

@@ -102,7 +102,7 @@ def served_logprobs(model, engine, root="/sys"):
             hot = "42000" in (Path(root) / "class/thermal/thermal_zone0/temp").read_text()
             level = "wall" if hot else "usual"
             path = "/tandem/v1/capabilities"
-            wait_until(lambda: tandem.get(path).json["device"]["level"] == level, 10, level)
+            wait_until(lambda: tandem.get(path).json["device"]["level"] == level, what=level)
             time.sleep(0.1)  # the engine is told in the same moment
         answers = [tandem.chat(prompt, max_tokens=12, logprobs=True).json for prompt in PROMPTS]
         return [

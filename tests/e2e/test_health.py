@@ -137,7 +137,7 @@ def test_a_cloud_that_comes_back_is_found_by_a_request_that_holds_no_data():
         assert any("could not be reached lately and is resting" in t for t in second), second
         hole.close()
         cloud = ScriptedCloud(port=hole.port)
-        wait_until(lambda: chat(tandem).tandem["tier"] == "cloud", 15, "the way back")
+        wait_until(lambda: chat(tandem).tandem["tier"] == "cloud", what="the way back")
         assert any(r["method"] == "GET" and not r["body"] for r in cloud.requests), cloud.requests
         log = (tandem.state / "egress" / "entries.jsonl").read_text()
         purposes = [json.loads(line).get("purpose") for line in log.splitlines()]

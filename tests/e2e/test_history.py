@@ -308,7 +308,7 @@ def test_a_response_in_the_background_is_waited_for():
         path = f"/v1/responses/{begun['id']}"
         refused = ask(tandem, "more", previous_response_id=begun["id"])
         equal((refused.status, refused.json["error"]["param"]), (400, "previous_response_id"))
-        wait_until(lambda: tandem.get(path).json["status"] == "completed", 20, "the answer")
+        wait_until(lambda: tandem.get(path).json["status"] == "completed", what="the answer")
         done = tandem.get(path).json
         equal(done["output"][0]["content"][0]["text"], "Blue at last.")
         equal((done["id"], done["background"]), (begun["id"], True))
@@ -324,10 +324,10 @@ def test_a_background_response_is_cancelled_and_its_tier_stops():
     with serve(cloud) as tandem:
         begun = asked(tandem, "Which colour?", background=True)
         path = f"/v1/responses/{begun['id']}"
-        wait_until(lambda: cloud.requests, 20, "the cloud's turn")
+        wait_until(lambda: cloud.requests, what="the cloud's turn")
         cancelled = tandem.request("POST", path + "/cancel", {}).json
         equal((cancelled["id"], cancelled["status"]), (begun["id"], "cancelled"))
-        wait_until(lambda: cloud.gone_count == 1, 20, "the tier to stop")
+        wait_until(lambda: cloud.gone_count == 1, what="the tier to stop")
         equal(tandem.get(path).json, cancelled)
         equal(tandem.request("POST", path + "/cancel", {}).json, cancelled)
 
@@ -338,7 +338,7 @@ def test_a_background_response_that_fails_says_so():
     with serve(cloud) as tandem:
         begun = asked(tandem, "Which colour?", background=True)
         path = f"/v1/responses/{begun['id']}"
-        wait_until(lambda: tandem.get(path).json["status"] == "failed", 20, "the failure")
+        wait_until(lambda: tandem.get(path).json["status"] == "failed", what="the failure")
         assert tandem.get(path).json["error"]["message"], tandem.get(path).json
 
 
@@ -359,7 +359,7 @@ def test_a_background_stream_goes_on_without_its_client():
                 head += connection.recv(65536)
         name = head.split(b'"id":"')[1].split(b'"')[0].decode()
         path = f"/v1/responses/{name}"
-        wait_until(lambda: tandem.get(path).json["status"] == "completed", 20, "the answer")
+        wait_until(lambda: tandem.get(path).json["status"] == "completed", what="the answer")
         equal(tandem.get(path).json["output"][0]["content"][0]["text"], "one two three four")
 
 
@@ -371,7 +371,7 @@ def test_a_complete_response_is_streamed_again():
         path = f"/v1/responses/{begun['id']}"
         early = tandem.get(f"{path}?stream=true")
         equal((early.status, early.json["error"]["param"]), (400, "stream"))
-        wait_until(lambda: tandem.get(path).json["status"] == "completed", 20, "the answer")
+        wait_until(lambda: tandem.get(path).json["status"] == "completed", what="the answer")
         whole = tandem.get(path).json
         answer = tandem.get(f"{path}?stream=true")
         equal(answer.headers["content-type"], "text/event-stream")

@@ -58,7 +58,7 @@ class Served:
             self.command(path, *more, *(sent if data is not None else [])),
             input=data or b"",
             capture_output=True,
-            timeout=60,
+            timeout=120,
         )
         return done.stderr.decode(), done.stdout
 
@@ -139,10 +139,10 @@ def test_a_client_with_a_certificate_is_the_same_over_http2():
 def test_who_waits_for_100_continue_gets_it():
     with Served() as served:
         data = json.dumps(CHAT).encode()
-        more = ("-H", "expect: 100-continue", "--expect100-timeout", "30", "-i")
+        more = ("-H", "expect: 100-continue", "--expect100-timeout", "100", "-i")
         begin = time.monotonic()
         version, body = served.curl("/v1/chat/completions", *more, data=data)
-        assert version == "v2 200" and time.monotonic() - begin < 20, (version, body)
+        assert version == "v2 200" and time.monotonic() - begin < 50, (version, body)
 
 
 @case
@@ -159,7 +159,7 @@ def test_a_stream_ends_at_the_tier_when_its_client_leaves():
         assert curl.stdout.read(20)
         curl.kill()
         curl.wait()
-        wait_until(lambda: cloud.gone_count == 1, 10, "the end at the tier")
+        wait_until(lambda: cloud.gone_count == 1, what="the end at the tier")
 
 
 @case

@@ -39,7 +39,7 @@ def rows(path, sql="SELECT id FROM exchange ORDER BY seq"):
 
 def recorded(tandem, count):
     path = tandem.state / "ledger.db"
-    wait_until(lambda: path.exists() and len(rows(path)) == count, 10, f"{count} rows")
+    wait_until(lambda: path.exists() and len(rows(path)) == count, what=f"{count} rows")
     return path
 
 
@@ -66,12 +66,12 @@ def test_a_server_keeps_by_age_and_class():
             for data_class in ("public", "public", "sensitive", "restricted"):
                 say(tandem, "hello", headers={"x-tandem-data-class": data_class})
             path = state / "ledger.db"
-            wait_until(lambda: len(rows(path)) == 4, 10, "the rows")
+            wait_until(lambda: len(rows(path)) == 4, what="the rows")
         age(path, 10, "seq IN (1, 3)")
         age(path, 100, "seq IN (2, 4)")
         with Tandem(config, env={"TANDEM_STATE_DIR": state}) as tandem:
-            wait_until(lambda: len(rows(path)) == 2, 10, "the old rows gone")
-            wait_until(lambda: "event=ledger_pruned exchanges=2" in "".join(tandem.log), 10)
+            wait_until(lambda: len(rows(path)) == 2, what="the old rows gone")
+            wait_until(lambda: "event=ledger_pruned exchanges=2" in "".join(tandem.log))
         kept = rows(path, "SELECT seq, data_class FROM exchange ORDER BY seq")
         equal(kept, [(1, "public"), (4, "restricted")])
     finally:
@@ -171,7 +171,9 @@ def test_stored_texts_are_encrypted_and_a_lost_key_loses_nothing():
         feedback = {"id": exchange, "ok": True, "comment": f"{canary} rang"}
         equal(tandem.request("POST", "/tandem/v1/feedback", feedback).status, 200)
         path = recorded(tandem, 1)
-        wait_until(lambda: rows(path, "SELECT count(*) FROM feedback") == [(1,)], 10, "the comment")
+        wait_until(
+            lambda: rows(path, "SELECT count(*) FROM feedback") == [(1,)], what="the comment"
+        )
         assert not on_disk()
         assert canary in verb(tandem, "explain", exchange, "--json")
         exported = json.loads(verb(tandem, "ledger", "export", "-o", "-"))
@@ -223,7 +225,7 @@ def test_exports_are_what_the_learning_verbs_read():
             equal(tandem.request("POST", "/tandem/v1/feedback", body).status, 200)
         recorded(tandem, 3)
         path = tandem.state / "ledger.db"
-        wait_until(lambda: rows(path, "SELECT count(*) FROM feedback") == [(3,)], 10, "feedback")
+        wait_until(lambda: rows(path, "SELECT count(*) FROM feedback") == [(3,)], what="feedback")
         lines = [json.loads(line) for line in verb(tandem, "ledger", "export").splitlines()]
         equal([line["prompt"] for line in lines], [f"set an alarm for {i}" for i in range(3)])
         equal(

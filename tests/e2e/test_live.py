@@ -15,7 +15,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, edge_first, wait_until
+from tandem import SOON_S, Tandem, edge_first, wait_until
 
 PATH = "/tandem/v1/live"
 KEYS = {"a": "key-of-a", "b": "key-of-b", "boss": "key-of-the-operator"}
@@ -58,7 +58,7 @@ class Looker:
         return [data for event, data in self.events if event == kind]
 
     def wait(self, kind: str, count: int) -> list[Any]:
-        wait_until(lambda: len(self.of(kind)) >= count, 20, f"{count} events: {kind}")
+        wait_until(lambda: len(self.of(kind)) >= count, what=f"{count} events: {kind}")
         return self.of(kind)
 
     def close(self) -> None:
@@ -149,7 +149,8 @@ def test_a_slow_reader_holds_up_nobody_and_is_told_how_much_it_missed() -> None:
 @case
 def test_streams_of_a_key_are_counted_together_and_end_with_the_server() -> None:
     cloud = ScriptedCloud(Script(text="Because."))
-    with serve(cloud, SERVER.replace("workers: 2", "workers: 1")) as tandem:
+    alone = SERVER.replace("workers: 2", "workers: 1, shutdown_timeout_ms: 100000")
+    with serve(cloud, alone) as tandem:
         lookers = [Looker(tandem, "a") for _ in range(10)]
         held = []
         for number in range(7):
@@ -162,11 +163,11 @@ def test_streams_of_a_key_are_counted_together_and_end_with_the_server() -> None
         equal(refused.status, 429, refused.body.decode())
         equal(Looker(tandem, "b").answer.status, 200)
         lookers.pop().close()
-        wait_until(lambda: opens(tandem, "a"), 10, "room after one has gone")
+        wait_until(lambda: opens(tandem, "a"), what="room after one has gone")
         begin = time.monotonic()
         tandem.process.send_signal(signal.SIGTERM)
-        tandem.process.wait(20)
-        assert time.monotonic() - begin < 5, "a stream holds up the end"
+        tandem.process.wait(2 * SOON_S)
+        assert time.monotonic() - begin < SOON_S, "a stream holds up the end"
     cloud.close()
 
 

@@ -445,17 +445,17 @@ def test_short_memory_costs_cached_prompts_and_resting_models_and_no_answer():
             assert metric(tandem, "tandem_engine_kv_pages_used") > 0
             leave(800)
             wait_until(
-                lambda: metric(tandem, "tandem_engine_kv_pages_used") == 0, 20, "no cached prompts"
+                lambda: metric(tandem, "tandem_engine_kv_pages_used") == 0, what="no cached prompts"
             )
             equal(metric(tandem, "tandem_engine_models_loaded"), 2)
             leave(300)
             wait_until(
-                lambda: metric(tandem, "tandem_engine_models_loaded") == 1, 20, "a model at rest"
+                lambda: metric(tandem, "tandem_engine_models_loaded") == 1, what="a model at rest"
             )
             equal(tandem.chat(EASY, model="middle").json["model"], "middle-model")
             equal(tandem.chat(EASY, model="local").json["model"], "small")
             leave(4000)
-            wait_until(lambda: metric(tandem, "tandem_device_level") == 0, 30, "as usual")
+            wait_until(lambda: metric(tandem, "tandem_device_level") == 0, what="as usual")
             equal(tandem.chat(EASY, model="middle").json["model"], "middle-model")
             equal(metric(tandem, "tandem_engine_models_loaded"), 2)
 

@@ -127,7 +127,7 @@ def test_short_memory_unloads_the_second_model_until_it_is_wanted_and_there_is_r
         def free(kilobytes, level):
             meminfo.write_text(f"MemTotal: 16000000 kB\nMemAvailable: {kilobytes} kB\n")
             capable = "/tandem/v1/capabilities"
-            wait_until(lambda: tandem.get(capable).json["device"]["level"] == level, 30, level)
+            wait_until(lambda: tandem.get(capable).json["device"]["level"] == level, what=level)
 
         meminfo.write_text("MemTotal: 16000000 kB\nMemAvailable: 9000000 kB\n")
         config = f"engine: {{slots: 4, cache_tokens: 4096}}\ndevice: {{root: {root}}}\n"
@@ -137,7 +137,7 @@ def test_short_memory_unloads_the_second_model_until_it_is_wanted_and_there_is_r
             free(700000, "warm")
             equal(metric(tandem, "tandem_engine_kv_pages"), whole)
             free(300000, "hot")
-            wait_until(lambda: metric(tandem, "tandem_engine_kv_pages") == whole / 2, 10, "gone")
+            wait_until(lambda: metric(tandem, "tandem_engine_kv_pages") == whole / 2, what="gone")
             assert any("model_unloaded" in line for line in tandem.log), tandem.log
             assert metric(tandem, "tandem_engine_memory_bytes") < estimate
             # What only this device may answer is answered with what is left.

@@ -124,7 +124,7 @@ def test_an_interrupted_pull_is_never_a_model_and_goes_on():
         process = folder.start(f"{hub.url}/nano.gguf", "--streams", 2)
         part = folder.path / "nano.gguf.part"
         wait_until(
-            lambda: part.exists() and part.stat().st_blocks * 512 > 500_000, 20, "half a megabyte"
+            lambda: part.exists() and part.stat().st_blocks * 512 > 500_000, what="half a megabyte"
         )
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=20)
@@ -147,7 +147,7 @@ def test_a_killed_pull_starts_clean():
         process = folder.start(f"{hub.url}/nano.gguf")
         part = folder.path / "nano.gguf.part"
         wait_until(
-            lambda: part.exists() and part.stat().st_blocks * 512 > 300_000, 20, "some bytes"
+            lambda: part.exists() and part.stat().st_blocks * 512 > 300_000, what="some bytes"
         )
         code, _, err = folder.pull(f"{hub.url}/nano.gguf")
         assert code == 1 and "another process" in err, err
@@ -167,7 +167,7 @@ def test_a_file_that_changed_is_fetched_anew():
         process = folder.start(f"{hub.url}/nano.gguf")
         part = folder.path / "nano.gguf.part"
         wait_until(
-            lambda: part.exists() and part.stat().st_blocks * 512 > 300_000, 20, "some bytes"
+            lambda: part.exists() and part.stat().st_blocks * 512 > 300_000, what="some bytes"
         )
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)
@@ -298,8 +298,7 @@ def test_an_address_is_recorded_and_printed_without_its_query():
         process = folder.start(source, "--streams", 2)
         wait_until(
             lambda: (folder.path / "nano.gguf.part").exists() and len(hub.requests) > 2,
-            20,
-            "some bytes",
+            what="some bytes",
         )
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
@@ -323,8 +322,7 @@ def test_a_pull_that_runs_is_not_removed():
         process = folder.start(f"{hub.url}/nano.gguf")
         wait_until(
             lambda: (folder.path / "nano.gguf.part").exists() and len(hub.requests) > 1,
-            20,
-            "a part",
+            what="a part",
         )
         code, _, err = run("models", "rm", "nano", env=folder.env)
         assert code == 1 and "another process" in err, (code, err)

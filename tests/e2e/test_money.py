@@ -261,7 +261,7 @@ def test_metrics_report_and_ledger_agree_to_the_cent():
         wait_until(lambda: rows(tandem, "SELECT count(*) FROM exchange")[0][0] == count)
         ended = "tandem_shadows_(?:compared|failed|dropped)_total"
         text = ""
-        for _ in range(100):  # until the last shadow has ended and is written
+        for _ in range(600):  # until the last shadow has ended and is written
             time.sleep(0.1)
             text, before = tandem.get("/metrics").body.decode(), text
             if metric(text, ended) == metric(before, ended) and before:

@@ -117,7 +117,7 @@ def prometheus_sees(nodes: list[Tandem]) -> None:
         return [row["value"][1] for row in found] == ["1", "1"]
 
     try:
-        wait_until(up, 40, "Prometheus with both nodes")
+        wait_until(up, what="Prometheus with both nodes")
     finally:
         process.terminate()
         process.wait()
@@ -145,12 +145,12 @@ def test_the_services_of_compose_work_together() -> None:
                 asked = tandem.chat("hello", SHOP)
                 equal(asked.status, 200)
                 equal(tandem.get("/metrics").status, 401)
-            wait_until(lambda: db.number("SELECT count(*) FROM tandem.exchange") == 2, 5)
+            wait_until(lambda: db.number("SELECT count(*) FROM tandem.exchange") == 2)
             path = f"/tandem/v1/exchanges/{asked.tandem['exchange']}"
             equal([tandem.get(path, headers=SHOP).status for tandem in nodes], [200, 200])
             rows = db.query("SELECT DISTINCT node FROM tandem.exchange ORDER BY 1")
             equal(rows, [["a"], ["b"]])
-            wait_until(lambda: all("limits" not in t.get("/readyz").json for t in nodes), 10)
+            wait_until(lambda: all("limits" not in t.get("/readyz").json for t in nodes))
             prometheus_sees(nodes)
         finally:
             for tandem in nodes:

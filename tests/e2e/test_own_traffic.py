@@ -60,7 +60,7 @@ def until_lines(tandem, count, *verb):
         found[:] = [json.loads(line) for line in out.splitlines()] if code == 0 else []
         return len(found) == count
 
-    wait_until(enough, 20)
+    wait_until(enough)
     return found
 
 
@@ -74,7 +74,7 @@ def until_judged(tandem, count, *more):
         _, _, err = run(*TRAIN, "--from-ledger", "--lines", "-", *more, env=tandem.environment)
         return f"by feedback {count}," in err
 
-    wait_until(all_there, 20)
+    wait_until(all_there)
 
 
 @case
@@ -83,11 +83,11 @@ def test_without_anything_to_learn_from_it_says_what_is_missing():
         err = lines_of(tandem, *TRAIN, "--since", "1s", code=1)
         assert "no such exchange" in err or "recorded" in err, err
         answer = ask(tandem, easy(1))
-        wait_until(lambda: "nobody knows" in lines_of(tandem, *TRAIN, code=1), 10)
+        wait_until(lambda: "nobody knows" in lines_of(tandem, *TRAIN, code=1))
         err = lines_of(tandem, *TRAIN, code=1)
         assert "/tandem/v1/feedback" in err and "shadow.edge_share" in err, err
         judge(tandem, answer, True)
-        wait_until(lambda: "store_prompts" in lines_of(tandem, *TRAIN, code=1), 10)
+        wait_until(lambda: "store_prompts" in lines_of(tandem, *TRAIN, code=1))
         code, _, err = run(*TRAIN, env=tandem.environment)
         assert code == 2 and "--from-ledger" in err, err
 
@@ -215,7 +215,7 @@ def test_the_versions_of_models_are_recorded_once_and_compared():
             equal(code, 0, err)
             return json.loads(out)
 
-        wait_until(lambda: sum(pair["compared"] for pair in versions()["skew"]) == 1, 20)
+        wait_until(lambda: sum(pair["compared"] for pair in versions()["skew"]) == 1)
         (model,) = versions()["models"]
         equal(model["attempts"], 2)
         (pair,) = versions()["skew"]
@@ -256,8 +256,8 @@ def test_tiers_that_contradict_each_other_are_kept_apart_until_a_model_is_update
             answer = talk(easy(i))
             equal(answer.tandem["tier"], "cloud", answer.body)
             assert "skewed" not in [reason["code"] for reason in answer.tandem["reasons"]]
-            wait_until(lambda count=i + 1: is_compared(count), 20)
-        wait_until(lambda: capabilities() != [], 20)
+            wait_until(lambda count=i + 1: is_compared(count))
+        wait_until(lambda: capabilities() != [])
         (pair,) = capabilities()
         equal((sorted(pair["tiers"]), pair["differ"]), (["cloud", "local"], 1))
         equal((pair["compared"], pair["policy"], pair["ask"]), (20, "part", "update"))
@@ -269,7 +269,7 @@ def test_tiers_that_contradict_each_other_are_kept_apart_until_a_model_is_update
 
         tandem.config.write_text(tandem.config.read_text().replace("start: cloud", "start: local"))
         tandem.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: "event=config_reloaded" in "".join(tandem.log), 20)
+        wait_until(lambda: "event=config_reloaded" in "".join(tandem.log))
         answer = talk(easy(30))
         equal(answer.tandem["tier"], "cloud", answer.body)
         assert "chosen_skew" in [reason["code"] for reason in answer.tandem["reasons"]]
@@ -297,7 +297,7 @@ def test_an_importance_matrix_is_made_of_own_traffic():
             code, out, _ = run(*verb, env=tandem.environment)
             return code == 0 and json.loads(out)["prompts"] == 3
 
-        wait_until(made, 20)
+        wait_until(made)
         code, out, err = run(*verb, env=tandem.environment)
         equal(code, 0, err)
         result = json.loads(out)
@@ -308,7 +308,7 @@ def test_an_importance_matrix_is_made_of_own_traffic():
     with Tandem(LOCAL) as tandem:
         ask(tandem, easy(1))
         verb = ("imatrix", NANO, "--traffic", "-o", out_path)
-        wait_until(lambda: "store_prompts" in run(*verb, env=tandem.environment)[2], 20)
+        wait_until(lambda: "store_prompts" in run(*verb, env=tandem.environment)[2])
 
 
 @case

@@ -80,7 +80,7 @@ rules:
     with server as tandem:
         equal(tandem.chat("hello").tandem["tier"], "local")
         (battery / "capacity").write_text("20\n")
-        wait_until(lambda: tandem.chat("hello").tandem["tier"] == "cloud", 20, "a fuller battery")
+        wait_until(lambda: tandem.chat("hello").tandem["tier"] == "cloud", what="a fuller battery")
 
 
 @case
@@ -325,13 +325,12 @@ def test_rules_change_while_it_runs_and_broken_ones_change_nothing():
         tandem.process.send_signal(signal.SIGHUP)
         wait_until(
             lambda: any("never be reached" in line for line in tandem.log),
-            20,
-            "complaint in the log",
+            what="complaint in the log",
         )
         equal(tandem.chat("hello").tandem["tier"], "cloud")
         tandem.config.write_text(text.replace("{start: cloud}", "{only: local}"))
         tandem.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: tandem.chat("hello").tandem["tier"] == "local", 20, "the new rule")
+        wait_until(lambda: tandem.chat("hello").tandem["tier"] == "local", what="the new rule")
 
 
 @case

@@ -66,7 +66,7 @@ def test_a_portal_is_said_everywhere_and_over_after_the_sign_in() -> None:
             equal(code_of(tandem), "captive_portal", kind)
             equal(len(network.calls()), asked)
             network.script = Script(text="Cloud.")
-            wait_until(lambda t=tandem: code_of(t) == "up", 15)
+            wait_until(lambda t=tandem: code_of(t) == "up")
             equal(tandem.chat("Good night!", CLOUDY).tandem["tier"], "cloud")
         network.close()
 

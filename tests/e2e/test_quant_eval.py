@@ -159,7 +159,7 @@ def test_own_traffic_is_measured_where_the_policy_stores_it():
             code, out, _ = run("quant-eval", "--traffic", "--lines", "-", env=tandem.environment)
             return code == 0 and len(out.splitlines()) == 5
 
-        wait_until(all_there, 20)
+        wait_until(all_there)
         result = evaluate(SOURCE, make("Q8_0.gguf", "Q8_0"), "--traffic", env=tandem.environment)
         equal(result["lines"], 5)  # one was asked twice
         equal(result["candidates"][0]["answers"]["prompts"], 5)
@@ -168,7 +168,6 @@ def test_own_traffic_is_measured_where_the_policy_stores_it():
         equal(tandem.request("POST", "/v1/chat/completions", body).status, 200)
         wait_until(
             lambda: "store_prompts" in failure(SOURCE, SOURCE, "--traffic", env=tandem.environment),
-            20,
         )
 
 

@@ -95,8 +95,7 @@ def test_no_file_and_no_memory_holds_a_canary():
                 counts = []
                 wait_until(
                     lambda: counts.append(in_memory(pid, b"zebracanary")) or counts[-1] == 0,
-                    10,
-                    f"process {pid} of {pids}: memory without a canary",
+                    what=f"process {pid} of {pids}: memory without a canary",
                 )
         tandem.process.send_signal(signal.SIGSEGV)
         tandem.ended(20)

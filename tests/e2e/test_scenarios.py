@@ -132,7 +132,9 @@ def test_hospital_nothing_of_a_patient_leaves_or_stays() -> None:
         menu = tandem.chat(FOREIGN[0].format(1), {"x-tandem-mode": "prefer-cloud"}, model="office")
         equal(menu.tandem["tier"], "cloud")
         assert b"wardcanary" not in cloud.received
-        wait_until(lambda: len(tandem.get("/tandem/v1/exchanges").json["data"]) == 6, 10, "records")
+        wait_until(
+            lambda: len(tandem.get("/tandem/v1/exchanges").json["data"]) == 6, what="records"
+        )
         held = b"".join(p.read_bytes() for p in tandem.state.rglob("*") if p.is_file())
         assert b"wardcanary" not in held, "a letter is in a file"
         budget("hospital", letter_ms=round(each), egress_bytes=0)
@@ -183,7 +185,7 @@ def test_technician_questions_of_a_day_without_a_link_are_answered_once_in_order
             link.write_text("up\n")
             back = time.monotonic()
             path = "/tandem/v1/deferred?status=answered"
-            wait_until(lambda: len(tandem.get(path).json["data"]) == 6, 40, "six answers")
+            wait_until(lambda: len(tandem.get(path).json["data"]) == 6, what="six answers")
             seconds = time.monotonic() - back
         asked = [call["json"]["messages"][-1]["content"] for call in cloud.calls()]
         equal(asked, words, "once each, in order")
@@ -272,7 +274,7 @@ def test_car_a_hot_computer_answers_only_what_stays_in_the_car() -> None:
             (zone / "temp").write_text("42000\n")
             begin = time.monotonic()
             wait_until(
-                lambda: tandem.chat(CLEAR, max_tokens=4).tandem["tier"] == "cloud", 15, "the cloud"
+                lambda: tandem.chat(CLEAR, max_tokens=4).tandem["tier"] == "cloud", what="the cloud"
             )
             noticed = time.monotonic() - begin
             home = tandem.chat("Drive me home: homecanary", model="navigation", max_tokens=8)

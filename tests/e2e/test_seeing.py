@@ -94,7 +94,7 @@ def test_a_tier_that_dies_is_said_once_and_when_it_comes_back():
             failures
         )
         again = ScriptedCloud(port=port)
-        wait_until(lambda: said(tandem, "tier_up"), seconds=40)
+        wait_until(lambda: said(tandem, "tier_up"))
         equal((len(said(tandem, "tier_down")), len(said(tandem, "tier_up"))), (1, 1))
         equal(tandem.chat("Three?", ONLY_CLOUD).status, 200)
         equal(reduced(tandem), [])

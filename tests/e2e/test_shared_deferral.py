@@ -36,7 +36,7 @@ def ended(tandem: Tandem) -> list[Any]:
 def test_a_question_of_one_node_is_read_cancelled_and_forgotten_on_the_other() -> None:
     with pair(FAST, Script(first_delay=3)) as (db, cloud, a, b):
         first = defer(a, "a canary in the queue")
-        wait_until(lambda: look(b, first)["status"] == "running", 10)
+        wait_until(lambda: look(b, first)["status"] == "running")
         second = defer(b, "another canary")
         third = defer(a, "of a user", {"x-tandem-user": "ann"})
         for tandem in (a, b):
@@ -47,7 +47,7 @@ def test_a_question_of_one_node_is_read_cancelled_and_forgotten_on_the_other() -
         equal(look(b, second)["status"], "cancelled")
         equal(b.request("POST", "/tandem/v1/forget", {"user": "ann"}).json["deferred"], 1)
         equal(a.get(f"{QUEUE}/{third}").status, 404)
-        wait_until(lambda: look(b, first)["status"] == "answered", 10)
+        wait_until(lambda: look(b, first)["status"] == "answered")
         assert "the cloud's answer" in str(look(b, first)["response"]["body"])
         equal(len(cloud.calls()), 1)
         equal(db.query("SELECT waiting FROM tandem.tally"), [["0"], ["0"]])
@@ -71,7 +71,7 @@ def test_questions_asked_of_both_nodes_are_answered_once_and_in_order() -> None:
 def test_what_a_node_was_asking_when_it_died_another_asks() -> None:
     with pair(FAST, Script(echo=True, first_delay=0.5)) as (_, cloud, a, b):
         names = [defer(a, f"number {i}") for i in range(4)]
-        wait_until(lambda: look(b, names[0])["status"] == "running", 10)
+        wait_until(lambda: look(b, names[0])["status"] == "running")
         # Whichever node asks is killed.
         asker = a if "deferred_asked" in "".join(a.log) else b
         other = b if asker is a else a
@@ -94,10 +94,10 @@ def test_tenants_see_their_own_on_every_node() -> None:
     with pair(FAST) as (_, _, a, b):
         one, two = (keys(a, "add", name, "--tenant", name) for name in ("one", "two"))
         for tandem in (a, b):
-            wait_until(lambda t=tandem: knows(t, two["key"]), 5)
+            wait_until(lambda t=tandem: knows(t, two["key"]))
         name = defer(a, "mine", bearer(one["key"]))
         equal(b.get(f"{QUEUE}/{name}", headers=bearer(two["key"])).status, 404)
-        wait_until(lambda: look(b, name, bearer(one["key"]))["status"] == "answered", 20)
+        wait_until(lambda: look(b, name, bearer(one["key"]))["status"] == "answered")
 
 
 @case

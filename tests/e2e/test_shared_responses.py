@@ -62,10 +62,10 @@ def team(script: Script | None = None) -> Iterator[tuple[Any, ...]]:
         known = [one["key"] for one in made]
         for tandem in (a, b):
             # Before it knows of any key it lets everybody in.
-            wait_until(lambda t=tandem: t.get("/v1/models").status == 401, 2)
+            wait_until(lambda t=tandem: t.get("/v1/models").status == 401)
             for key in known:
                 wait_until(
-                    lambda t=tandem, k=key: t.get("/v1/models", headers=bearer(k)).status == 200, 2
+                    lambda t=tandem, k=key: t.get("/v1/models", headers=bearer(k)).status == 200
                 )
         yield db, cloud, a, b, *known
 
@@ -190,17 +190,17 @@ def test_one_in_the_background_is_asked_for_and_cancelled_on_the_other_node() ->
             read(b, made["id"]).json["status"],
             "in_progress" if made["status"] != "queued" else "queued",
         )
-        wait_until(lambda: read(b, made["id"]).json["status"] == "completed", 10)
+        wait_until(lambda: read(b, made["id"]).json["status"] == "completed")
         equal(read(a, made["id"]).json, read(b, made["id"]).json)
         cloud.script.first_delay = 30
         made = asked(a, "Slower?", background=True)
-        wait_until(lambda: len(cloud.calls()) == 2, 5)
+        wait_until(lambda: len(cloud.calls()) == 2)
         equal(
             b.request("POST", f"/v1/responses/{made['id']}/cancel", {}).json["status"], "cancelled"
         )
         for tandem in (a, b):
             equal(read(tandem, made["id"]).json["status"], "cancelled")
-        wait_until(lambda: cloud.gone_count == 1, 10)  # nobody asks for it any more
+        wait_until(lambda: cloud.gone_count == 1)  # nobody asks for it any more
         # One whose node is gone has failed.
         made = asked(a, "Slowest?", background=True)
         a.process.kill()
@@ -254,11 +254,14 @@ def test_what_is_restricted_stays_in_the_memory_of_its_node() -> None:
 @case
 def test_while_the_database_is_away_answers_are_given_and_kept_until_it_is_back() -> None:
     with pair(script=Script(text="Blue.")) as (db, _, a, b):
+        begun = time.monotonic()
         first = asked(a, "Before?")
+        usual = time.monotonic() - begun
         db.kill()
         begun = time.monotonic()
         kept = [asked(a, f"Away {i}?") for i in range(20)]
-        assert time.monotonic() - begun < 8, time.monotonic() - begun
+        away = time.monotonic() - begun
+        assert away < 8 + 10 * usual, (away, usual)
         equal(read(a, kept[3]["id"]).json, kept[3])  # its own node has it
         refused = read(b, first["id"])
         equal(refused.status, 503, refused.body.decode())  # and not 404: it may be there
@@ -266,15 +269,16 @@ def test_while_the_database_is_away_answers_are_given_and_kept_until_it_is_back(
         equal(refused.status, 503, refused.body.decode())
         equal(a.chat("hello", CLOUD).status, 200)
         db.start()
-        wait_until(lambda: read(b, kept[-1]["id"]).status == 200, 20)
+        wait_until(lambda: read(b, kept[-1]["id"]).status == 200)
         for one in (first, *kept):
             equal(read(b, one["id"]).json, one)
         assert "responses_database_away" in "".join(a.log)
-        wait_until(lambda: "responses_database_back" in "".join(a.log), 5)
+        wait_until(lambda: "responses_database_back" in "".join(a.log))
         with db.stalled():
             begun = time.monotonic()
             asked(a, "Stalled?")
-            assert time.monotonic() - begun < 5, time.monotonic() - begun
+            stalled = time.monotonic() - begun
+            assert stalled < 5 + 10 * usual, (stalled, usual)
 
 
 @case
@@ -282,9 +286,9 @@ def test_what_is_kept_has_limits_over_all_nodes() -> None:
     limits = "responses: {keep_s: 4, caller_count_max: 5}\n"
     with pair(limits, Script(text="Blue.")) as (db, _, a, b):
         made = [asked((a, b)[i % 2], f"Number {i}?")["id"] for i in range(12)]
-        wait_until(lambda: db.number("SELECT count(*) FROM tandem.kept") <= 5, 25)
+        wait_until(lambda: db.number("SELECT count(*) FROM tandem.kept") <= 5)
         equal([read(b, name).status for name in made[:7]], [404] * 7)
-        wait_until(lambda: db.number("SELECT count(*) FROM tandem.kept") == 0, 25)
+        wait_until(lambda: db.number("SELECT count(*) FROM tandem.kept") == 0)
 
 
 if __name__ == "__main__":

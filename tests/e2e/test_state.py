@@ -107,7 +107,9 @@ def test_a_server_waits_for_one_that_ends_and_takes_over():
 
 @case
 def test_what_a_killed_server_leaves_behind_holds_nobody_up():
+    begin = time.monotonic()
     with Tandem() as first:
+        usual = time.monotonic() - begin
         first.process.kill()
         first.ended()
         assert (first.state / "server.lock").exists()
@@ -115,7 +117,7 @@ def test_what_a_killed_server_leaves_behind_holds_nobody_up():
         with Tandem(env={"TANDEM_STATE_DIR": first.state}) as second:
             equal(second.chat(EASY).status, 200)
             assert not any("state_awaited" in line for line in second.log), second.log
-        assert time.monotonic() - begin < 20
+        assert time.monotonic() - begin < 20 + 10 * usual
 
 
 @case
@@ -173,7 +175,7 @@ def test_chat_that_was_begun_first_does_not_bar_a_server_from_its_files():
             memory = first.state / "consistency.bin"
             before = memory.read_bytes()
             second.chat("What is the capital of France?", user="bert")
-            wait_until(lambda: memory.read_bytes() != before, 10, "what the server keeps")
+            wait_until(lambda: memory.read_bytes() != before, what="what the server keeps")
             assert not any("in_memory" in line for line in second.log), second.log
         chat.stdin.close()
         equal(chat.wait(20), 0)
@@ -207,7 +209,7 @@ def test_two_servers_do_not_share_a_file_of_vaults():
 def test_a_lock_that_was_removed_is_taken_again():
     with Tandem() as first:
         (first.state / "server.lock").unlink()
-        wait_until(lambda: (first.state / "server.lock").exists(), 10, "the lock")
+        wait_until(lambda: (first.state / "server.lock").exists(), what="the lock")
         second = Tandem(env={"TANDEM_STATE_DIR": first.state}, wait=False)
         code = second.ended(30)
         assert code != 0 and first.url in "".join(second.log), second.log
@@ -288,11 +290,11 @@ def test_a_failed_egress_record_is_not_the_tiers_fault():
             assert "could not be reached" not in answer.body.decode(), answer.body
         reason = tandem.chat("Third?", PREFER).tandem["disclosure"]
         assert "tier cloud was not asked" in reason, reason
-        wait_until(lambda: not_ready(tandem), 10, "the fault to be noticed")
+        wait_until(lambda: not_ready(tandem), what="the fault to be noticed")
         away.rename(kept)
         answer = tandem.chat("Fourth?", CLOUD)
         equal(answer.status, 200, answer.body.decode())  # it does not rest
-        wait_until(lambda: tandem.get("/readyz").status == 200, 10, "readiness")
+        wait_until(lambda: tandem.get("/readyz").status == 200, what="readiness")
 
 
 @case
@@ -300,10 +302,10 @@ def test_a_ledger_that_was_removed_is_noticed_and_what_was_held_is_written_at_th
     with Tandem() as tandem:
         path = tandem.state / "ledger.db"
         before = tandem.chat(EASY).tandem["exchange"]
-        wait_until(lambda: before in rows(path), 10, "the first row")
+        wait_until(lambda: before in rows(path), what="the first row")
         for name in ("ledger.db", "ledger.db-wal", "ledger.db-shm"):
             (tandem.state / name).unlink()
-        wait_until(lambda: not_ready(tandem), 10, "the fault to be noticed")
+        wait_until(lambda: not_ready(tandem), what="the fault to be noticed")
         reason = not_ready(tandem)
         assert "ledger" in reason and str(tandem.state) not in reason, reason
         held = tandem.chat(EASY).tandem["exchange"]
@@ -319,11 +321,11 @@ def test_a_ledger_that_was_moved_and_comes_back_goes_on():
     with Tandem() as tandem:
         path, away = tandem.state / "ledger.db", tandem.state / "away.db"
         path.rename(away)
-        wait_until(lambda: not_ready(tandem), 10, "the fault to be noticed")
+        wait_until(lambda: not_ready(tandem), what="the fault to be noticed")
         held = tandem.chat(EASY).tandem["exchange"]
         away.rename(path)
-        wait_until(lambda: tandem.get("/readyz").status == 200, 10, "readiness")
-        wait_until(lambda: held in rows(path), 10, "the row that was held")
+        wait_until(lambda: tandem.get("/readyz").status == 200, what="readiness")
+        wait_until(lambda: held in rows(path), what="the row that was held")
 
 
 @case
@@ -334,12 +336,12 @@ def test_another_ledger_in_its_place_is_written():
         other.ended()
         with Tandem() as tandem:
             tandem.chat(EASY)
-            wait_until(lambda: rows(tandem.state / "ledger.db"), 10, "the first row")
+            wait_until(lambda: rows(tandem.state / "ledger.db"), what="the first row")
             for name in ("ledger.db-wal", "ledger.db-shm"):
                 (tandem.state / name).unlink()
             (other.state / "ledger.db").rename(tandem.state / "ledger.db")
             fresh = tandem.chat(EASY).tandem["exchange"]
-            wait_until(lambda: fresh in rows(tandem.state / "ledger.db"), 10, "its row")
+            wait_until(lambda: fresh in rows(tandem.state / "ledger.db"), what="its row")
             equal(tandem.get("/readyz").status, 200)
 
 
@@ -350,8 +352,8 @@ def test_a_classes_file_that_was_removed_is_written_again():
         said = [*later("Our plan.")[:2], {"role": "user", "content": CARD}]
         tandem.chat(said, PREFER)
         (tandem.state / "classes.bin").unlink()
-        wait_until(lambda: (tandem.state / "classes.bin").exists(), 10, "the file")
-        wait_until(lambda: tandem.get("/readyz").status == 200, 10, "readiness")
+        wait_until(lambda: (tandem.state / "classes.bin").exists(), what="the file")
+        wait_until(lambda: tandem.get("/readyz").status == 200, what="readiness")
         tandem.process.kill()
         tandem.ended()
         with server(cloud, TANDEM_STATE_DIR=tandem.state) as again:
@@ -363,12 +365,12 @@ def test_a_file_at_its_limit_kills_nothing_and_is_noticed():
     cloud = ScriptedCloud(Script(text="Cloud."))
     with server(cloud) as tandem:
         equal(tandem.chat("First?", CLOUD).status, 200)
-        wait_until(lambda: rows(tandem.state / "ledger.db"), 10, "the first row")
+        wait_until(lambda: rows(tandem.state / "ledger.db"), what="the first row")
         resource.prlimit(tandem.process.pid, resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
         equal(tandem.chat("Second?", CLOUD).status, 500)
         sensitive = {"x-tandem-mode": "only-local", "x-tandem-data-class": "sensitive"}
         equal(tandem.chat("Our plan.", sensitive).status, 200)
-        wait_until(lambda: not_ready(tandem), 10, "the fault to be noticed")
+        wait_until(lambda: not_ready(tandem), what="the fault to be noticed")
         held = tandem.chat(EASY).tandem["exchange"]
         count = len(cloud.requests)
         resource.prlimit(
@@ -376,8 +378,8 @@ def test_a_file_at_its_limit_kills_nothing_and_is_noticed():
             resource.RLIMIT_FSIZE,
             (resource.RLIM_INFINITY, resource.RLIM_INFINITY),
         )
-        wait_until(lambda: tandem.get("/readyz").status == 200, 15, "readiness")
-        wait_until(lambda: held in rows(tandem.state / "ledger.db"), 10, "the row that was held")
+        wait_until(lambda: tandem.get("/readyz").status == 200, what="readiness")
+        wait_until(lambda: held in rows(tandem.state / "ledger.db"), what="the row that was held")
         equal(tandem.chat("Third?", CLOUD).status, 200)
         equal(len(cloud.requests), count + 1)
         code, out, err = run("egress", "verify", "--json", env=tandem.environment)
@@ -399,7 +401,7 @@ def test_an_answer_that_cannot_be_given_is_recorded_as_failed():
         cloud.script = Script(text="Short.")
         equal(tandem.chat("Short?", CLOUD).text, "Short.")
         ledger = tandem.state / "ledger.db"
-        wait_until(lambda: len(rows(ledger)) == 3, 10, "the rows")
+        wait_until(lambda: len(rows(ledger)) == 3, what="the rows")
         equal(sorted(rows(ledger).values()), ["failed", "failed", "ok"])
         code, out, err = run("explain", whole.headers["x-tandem-exchange"], env=tandem.environment)
         assert code == 0 and b"not given: answer_too_large" in out, (out, err)
@@ -409,7 +411,8 @@ DURABLE = "ledger: {durable: answer}\n"
 
 
 def answered_until_killed(tandem, after):
-    """Ids of the answers that came whole, streamed and not, before a kill -9."""
+    """Ids of the answers that came whole, streamed and not, before a kill -9 so long after the
+    first ones."""
     ids, lock, stop = [], threading.Lock(), threading.Event()
 
     def ask(stream):
@@ -429,6 +432,7 @@ def answered_until_killed(tandem, after):
     clients = [threading.Thread(target=ask, args=(i % 2 == 0,)) for i in range(6)]
     for client in clients:
         client.start()
+    wait_until(lambda: len(ids) > 5, what="the first answers")
     time.sleep(after)
     tandem.process.kill()
     stop.set()
@@ -443,7 +447,6 @@ def test_with_durable_answers_every_answer_that_came_is_on_record_after_a_kill()
     for after in (0.2, 0.35, 0.5):
         with Tandem(DURABLE) as tandem:
             ids = answered_until_killed(tandem, after)
-            assert len(ids) > 5, ids
             missing = set(ids) - set(rows(tandem.state / "ledger.db"))
             equal(missing, set(), f"lost of {len(ids)}")
 
@@ -460,7 +463,7 @@ def test_with_durable_answers_none_ends_without_a_record_and_the_record_says_so(
         _, _, chunks, _ = tandem.stream(EASY)
         assert "could not be recorded" in chunks[-1]["error"]["message"], chunks
         (tandem.state / "away.db").rename(path)
-        wait_until(lambda: tandem.get("/readyz").status == 200, 15, "readiness")
+        wait_until(lambda: tandem.get("/readyz").status == 200, what="readiness")
         last = tandem.chat(EASY)
         equal(last.status, 200)
         found = rows(path)
@@ -487,7 +490,7 @@ def test_with_durable_answers_a_client_that_leaves_leaves_nothing_behind():
                     % (len(body), body.encode())
                 )
                 time.sleep(0.1)
-        wait_until(lambda: len(rows(tandem.state / "ledger.db")) == 30, 20, "the rows")
+        wait_until(lambda: len(rows(tandem.state / "ledger.db")) == 30, what="the rows")
         equal(tandem.chat("hi", CLOUD).status, 200)
         tandem.process.send_signal(signal.SIGTERM)
         equal(tandem.ended(), 0)

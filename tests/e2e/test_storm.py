@@ -338,15 +338,14 @@ class Storm:
         """Nothing runs any more, and every dialect is answered again."""
         for cloud in self.clouds.values():
             cloud.script = Script(text="Remote.")
-        wait_until(lambda: all(float(n) == 0 for n in self.running()), 30, "no exchange runs")
+        wait_until(lambda: all(float(n) == 0 for n in self.running()), what="no exchange runs")
         for form in (chat, messages, response, completion):
             path, body = form(random.Random(1), "what can you do?")
             wait_until(
                 lambda path=path, body=body: (
                     self.tandem.request("POST", path, {"model": "auto", **body}).status == 200
                 ),
-                30,
-                f"an answer of {path}",
+                what=f"an answer of {path}",
             )
 
 

@@ -19,7 +19,7 @@ from foreign_bodies import BODIES, TEXT, chat_body, soon
 from forms import upload
 from kept_bytes import kept_bytes
 from scripted_cloud import Script, ScriptedCloud
-from tandem import ROOT, Answer, Tandem, clean_environment, edge_first, run, wait_until
+from tandem import ROOT, SOON_S, Answer, Tandem, clean_environment, edge_first, run, wait_until
 
 KEYS = {"a": "key-of-a", "b": "key-of-b", "boss": "key-of-the-operator"}
 USER = "ann-canary"
@@ -115,7 +115,7 @@ def own_things(tandem, who):
     equal(batch.status, 200, batch.body.decode())
     path = f"/v1/batches/{batch.json['id']}"
     wait_until(
-        lambda: tandem.get(path, headers=key(who)).json["status"] == "completed", 20, "the batch"
+        lambda: tandem.get(path, headers=key(who)).json["status"] == "completed", what="the batch"
     )
     output = tandem.get(path, headers=key(who)).json["output_file_id"]
     waiting = tandem.chat(TEXT, {**key(who), "x-tandem-defer": "only"})
@@ -297,7 +297,9 @@ def test_a_stranger_with_a_key_of_the_store_gets_nothing_and_a_revoked_one_nothi
             code, _, err = run("keys", "revoke", "b", env=store_environment(state))
             equal(code, 0, err)
             wait_until(
-                lambda: tandem.get("/v1/models", headers=key("b")).status == 401, 1, "the refusal"
+                lambda: tandem.get("/v1/models", headers=key("b")).status == 401,
+                SOON_S,
+                "the refusal",
             )
             for method, path, owner in routes():
                 body = body_of(path, "x") if method == "POST" and owner == "TENANT" else None
@@ -369,8 +371,7 @@ def test_the_operator_sees_all_and_forgets_a_user_of_all():
         ids.add(other.headers["x-tandem-exchange"])
         wait_until(
             lambda: len(tandem.get("/tandem/v1/exchanges", headers=key("boss")).json["data"]) == 5,
-            20,
-            "the four exchanges and that of the batch",
+            what="the four exchanges and that of the batch",
         )
         rows = tandem.get("/tandem/v1/exchanges", headers=key("boss")).json["data"]
         assert ids < {row["id"] for row in rows}, (ids, rows)
@@ -409,7 +410,7 @@ def test_the_only_key_is_the_operators_until_there_is_another():
             file.write_text(f"{KEYS['a']}\n{KEYS['b']}\n")
             tandem.process.send_signal(signal.SIGHUP)
             wait_until(
-                lambda: tandem.get("/v1/models", headers=key("b")).status == 200, 20, "new key"
+                lambda: tandem.get("/v1/models", headers=key("b")).status == 200, what="new key"
             )
             equal(tandem.get("/metrics", headers=key("a")).status, 403)
             path = f"/tandem/v1/exchanges/{own}"

@@ -200,7 +200,7 @@ def test_feedback_is_stored_reported_and_tuned_on():
 @case
 def test_an_answer_is_judged_and_shown_before_its_record_has_its_turn():
     """Records are committed in batches of a tenth of a second, which nobody waits for here."""
-    took = []
+    took, usual = [], []
     with Tandem(edge_first("http://127.0.0.1:9/v1"), env={"TEST_CLOUD_KEY": "k"}) as tandem:
         for number in range(14):
             exchange = tandem.chat("what can you do?").tandem["exchange"]
@@ -212,7 +212,11 @@ def test_an_answer_is_judged_and_shown_before_its_record_has_its_turn():
                 answer = tandem.request("POST", "/tandem/v1/feedback", body)
             took.append(time.monotonic() - began)
             equal((answer.status, answer.json["id"]), (200, exchange))
-    assert sorted(took)[len(took) // 2] < 0.06, took
+            began = time.monotonic()
+            equal(tandem.get("/healthz").status, 200)
+            usual.append(time.monotonic() - began)
+    middle = len(took) // 2
+    assert sorted(took)[middle] < 0.06 + 4 * sorted(usual)[middle], (took, usual)
 
 
 def watched(base_url, watch):

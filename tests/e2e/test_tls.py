@@ -147,7 +147,7 @@ def test_a_client_that_leaves_in_mid_stream_ends_the_work_for_it():
             assert answer.read(100)
             connection.sock.close()
             answer.close()
-            wait_until(lambda: cloud.gone_count == 1, 10, "the end at the tier")
+            wait_until(lambda: cloud.gone_count == 1, what="the end at the tier")
 
 
 @case
@@ -175,7 +175,7 @@ def test_certificates_are_replaced_without_dropping_a_request():
             tandem.process.send_signal(signal.SIGHUP)
             wait_until(lambda: any("days_left=50" in line for line in tandem.log), what="SIGHUP")
             authority.issue("server", "IP:127.0.0.1", days=60)
-            wait_until(lambda: any("days_left=60" in line for line in tandem.log), 15, "a look")
+            wait_until(lambda: any("days_left=60" in line for line in tandem.log), what="a look")
             files[0].write_text("nonsense")
             tandem.process.send_signal(signal.SIGHUP)
             wait_until(

@@ -68,7 +68,7 @@ class Screen:
             capture_output=True,
             text=True,
             env=env,
-            timeout=20,
+            timeout=60,
             check=False,
         )
         if done.returncode:
@@ -144,7 +144,7 @@ class Screen:
                 raise AssertionError(f"{wanted!r} did not come {times} times:\n{shown}")
             time.sleep(0.02)
 
-    def wait_prompt(self, prompt: str = ">", seconds: float = 20) -> str:
+    def wait_prompt(self, prompt: str = ">", seconds: float = 60) -> str:
         """Until the last line is the prompt, with nothing after it, and the cursor is there."""
         end = time.monotonic() + seconds
         while True:
@@ -156,7 +156,7 @@ class Screen:
                 raise AssertionError(f"no prompt {prompt!r} in:\n{shown}")
             time.sleep(0.02)
 
-    def wait_column(self, column: int, seconds: float = 20) -> None:
+    def wait_column(self, column: int, seconds: float = 60) -> None:
         """Until the cursor is in this column, from 0."""
         end = time.monotonic() + seconds
         while self.cursor()[0] != column:
@@ -164,7 +164,7 @@ class Screen:
                 raise AssertionError(f"the cursor is at {self.cursor()} in:\n{self.text()}")
             time.sleep(0.02)
 
-    def ended(self, seconds: float = 20) -> int:
+    def ended(self, seconds: float = 60) -> int:
         """Waits for the program to end; its exit code."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

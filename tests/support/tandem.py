@@ -23,6 +23,12 @@ SHARED = Path(os.environ.get("TANDEM_SHARED", ROOT.parent / "shared"))
 NANO = ROOT / "models" / "nano" / "nano.gguf"
 
 
+# Until what must come has come, or a test has failed: it costs nothing where it comes.
+WAIT_S = 60.0
+# The same for what is promised "within a second": a busy machine may be late, but what only comes
+# by itself, as a limit of a minute that ends, is not taken for it.
+SOON_S = 20.0
+
 # Of variables that configure a tier.
 PROVIDERS = ("OPENAI_", "ANTHROPIC_", "AZURE_", "GEMINI_", "GOOGLE_", "AWS_", "GROQ_", "MISTRAL_")
 
@@ -40,7 +46,10 @@ def clean_environment(**extra: object) -> dict[str, str]:
 
 
 def run(
-    *arguments: object, stdin: bytes = b"", env: dict[str, Any] | None = None, timeout: float = 60
+    *arguments: object,
+    stdin: bytes = b"",
+    env: dict[str, Any] | None = None,
+    timeout: float = 2 * WAIT_S,
 ) -> tuple[int, bytes, str]:
     """Runs a subcommand to its end: (exit code, stdout bytes, stderr text)."""
     done = subprocess.run(
@@ -113,7 +122,7 @@ class Tandem:
         self._ready = threading.Event()
         self._reader = threading.Thread(target=self._read_log, daemon=True)
         self._reader.start()
-        if wait and not self._ready.wait(30):
+        if wait and not self._ready.wait(WAIT_S):
             self.stop(signal.SIGKILL)
             raise RuntimeError("tandem did not start:\n" + "".join(self.log))
         if wait and self.port is None:
@@ -165,13 +174,13 @@ class Tandem:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def ended(self, timeout: float = 20) -> int:
+    def ended(self, timeout: float = WAIT_S) -> int:
         """Waits for the server to end by itself; its exit code. The log is whole then."""
         code = self.process.wait(timeout)
         self._reader.join(timeout)
         return code
 
-    def stop(self, with_signal: signal.Signals = signal.SIGTERM, timeout: float = 20) -> int:
+    def stop(self, with_signal: signal.Signals = signal.SIGTERM, timeout: float = WAIT_S) -> int:
         """Ends the server and gives its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(with_signal)
@@ -198,7 +207,7 @@ class Tandem:
         path: str,
         body: Any = None,
         headers: dict[str, str] | None = None,
-        timeout: float = 60,
+        timeout: float = 2 * WAIT_S,
     ) -> Answer:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
@@ -219,7 +228,7 @@ class Tandem:
         self,
         content: str | list[dict[str, Any]],
         headers: dict[str, str] | None = None,
-        timeout: float = 60,
+        timeout: float = 2 * WAIT_S,
         **members: Any,
     ) -> Answer:
         """content: text of one user message, or a list of messages."""
@@ -314,8 +323,10 @@ def stream_text(chunks: list[dict[str, Any]]) -> str:
 
 
 def wait_until(
-    condition: Callable[[], Any], seconds: float = 20.0, what: str = "condition"
+    condition: Callable[[], Any], seconds: float = WAIT_S, what: str = "condition"
 ) -> None:
+    """Returns as soon as the condition holds. How long that may take is no promise of a test: a
+    busy machine has its time. `seconds` is for what takes longer by itself."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if condition():
