@@ -21,7 +21,7 @@ from postgres import Postgres
 from redis_server import Redis
 from scripted_cloud import Script, ScriptedCloud
 from shared_nodes import CLOUD, keys, knows, node, pair, start_again, status
-from tandem import Tandem, edge_first, wait_until
+from tandem import SOON_S, Tandem, edge_first, wait_until
 
 # --- keys ---
 
@@ -31,10 +31,10 @@ def test_a_key_that_one_node_makes_or_revokes_is_so_on_all_within_a_second() -> 
     with pair() as (db, _, a, b):
         made = keys(a, "add", "shop", "--tenant", "team", "--requests-per-minute", 100)
         for tandem in (a, b):
-            wait_until(lambda t=tandem: knows(t, made["key"]), 1)
+            wait_until(lambda t=tandem: knows(t, made["key"]), SOON_S)
         equal([row["name"] for row in keys(b, "list")["data"]], ["shop"])
         boss = keys(b, "add", "boss", "--operator")
-        wait_until(lambda: status(a, boss["key"]) == 200, 1)
+        wait_until(lambda: status(a, boss["key"]) == 200, SOON_S)
         answer = a.request(
             "POST", "/tandem/v1/keys/shop", {"models": ["none"]}, bearer(boss["key"])
         )
@@ -42,7 +42,7 @@ def test_a_key_that_one_node_makes_or_revokes_is_so_on_all_within_a_second() -> 
         equal(keys(b, "list")["data"][0]["models"], ["none"])
         keys(b, "revoke", "shop")
         for tandem in (a, b):
-            wait_until(lambda t=tandem: status(t, made["key"]) == 401, 1)
+            wait_until(lambda t=tandem: status(t, made["key"]) == 401, SOON_S)
         dump = db.query("SELECT * FROM tandem.key")
         assert made["key"] not in str(dump) and boss["key"] not in str(dump), dump
         equal(len(dump), 2)
@@ -53,8 +53,13 @@ def test_a_node_that_starts_without_the_database_knows_the_keys() -> None:
     with pair() as (db, _, a, b):
         made = keys(a, "add", "shop")
         copy = Path(a.state) / "keys-copy.db"
-        wait_until(lambda: knows(a, made["key"]), 2)
-        time.sleep(0.5)
+
+        def copied() -> int:
+            with contextlib.closing(sqlite3.connect(f"file:{copy}?mode=ro", uri=True)) as file:
+                return int(file.execute("SELECT count(*) FROM key").fetchone()[0])
+
+        wait_until(lambda: knows(a, made["key"]))
+        wait_until(lambda: copied() == 1)
         equal(copy.stat().st_mode & 0o077, 0)
         db.kill()
         equal(status(a, made["key"]), 200)
@@ -66,7 +71,7 @@ def test_a_node_that_starts_without_the_database_knows_the_keys() -> None:
             equal(status(again, "sk-tandem-0"), 401)
             db.start()
             keys(b, "revoke", "shop")
-            wait_until(lambda: status(again, made["key"]) == 401, 10)
+            wait_until(lambda: status(again, made["key"]) == 401)
             assert "keys_from_copy" in "".join(again.log)
         finally:
             again.stop()
@@ -77,11 +82,11 @@ def test_what_a_key_spends_on_all_nodes_is_one_sum() -> None:
     with pair() as (db, _, a, b):
         made = keys(a, "add", "shop", "--tokens-per-day", 10**9)
         for tandem in (a, b):
-            wait_until(lambda t=tandem: knows(t, made["key"]), 2)
+            wait_until(lambda t=tandem: knows(t, made["key"]))
             answer = tandem.chat("hello", {**CLOUD, **bearer(made["key"])})
             equal(answer.status, 200, answer.body.decode())
         spenders = "SELECT DISTINCT node FROM tandem.spent WHERE whom LIKE 'k%'"
-        wait_until(lambda: len(db.query(spenders)) == 2, 5)
+        wait_until(lambda: len(db.query(spenders)) == 2)
         whole = db.number("SELECT sum(tokens) FROM tandem.spent WHERE length(period) = 10")
         equal(keys(b, "list")["data"][0]["spent"]["day"]["tokens"], whole)
         a.process.kill()
@@ -94,7 +99,6 @@ def test_what_a_key_spends_on_all_nodes_is_one_sum() -> None:
                     db.number("SELECT sum(tokens) FROM tandem.spent WHERE length(period) = 10")
                     > whole
                 ),
-                5,
             )
         finally:
             again.stop()
@@ -118,7 +122,7 @@ def sharing_pair(
         node("b", cloud, db, more, redis, tier) as b,
     ):
         for tandem in (a, b):
-            wait_until(lambda t=tandem: "limits" not in t.get("/readyz").json, 10)
+            wait_until(lambda t=tandem: "limits" not in t.get("/readyz").json)
         yield db, redis, cloud, a, b
 
 
@@ -126,20 +130,25 @@ def ask(tandem: Tandem, key: str) -> Any:
     return tandem.chat("hello", {**CLOUD, **bearer(key)}, max_tokens=20)
 
 
-def storm(nodes: tuple[Tandem, ...], key: str, each: int) -> list[int]:
-    """So many requests of each of four clients at each node, all at once; the statuses."""
-    codes: list[int] = []
+def tokens_of(answers: list[Any]) -> int:
+    return sum(answer.json["usage"]["total_tokens"] for answer in answers if answer.status == 200)
+
+
+def storm(nodes: tuple[Tandem, ...], key: str, each: int) -> tuple[list[int], int]:
+    """So many requests of each of four clients at each node, all at once; the statuses, and the
+    tokens of what was answered."""
+    answers: list[Any] = []
 
     def client(tandem: Tandem) -> None:
         for _ in range(each):
-            codes.append(ask(tandem, key).status)
+            answers.append(ask(tandem, key))
 
     threads = [threading.Thread(target=client, args=(tandem,)) for tandem in nodes * 4]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return codes
+    return [answer.status for answer in answers], tokens_of(answers)
 
 
 @case
@@ -147,8 +156,8 @@ def test_a_keys_requests_a_minute_are_counted_over_the_nodes() -> None:
     with sharing_pair() as (_, redis, _, a, b):
         made = keys(a, "add", "shop", "--requests-per-minute", 60)
         for tandem in (a, b):
-            wait_until(lambda t=tandem: knows(t, made["key"]), 2)
-        codes = storm((a, b), made["key"], 15)
+            wait_until(lambda t=tandem: knows(t, made["key"]))
+        codes, _ = storm((a, b), made["key"], 15)
         equal((codes.count(200), codes.count(429)), (60, 60), str(codes))
         refused = ask(a, made["key"])
         equal(refused.headers["x-ratelimit-remaining-requests"], "0")
@@ -158,13 +167,13 @@ def test_a_keys_requests_a_minute_are_counted_over_the_nodes() -> None:
             equal(ask(tandem, made["key"]).status, 429)  # what was used is not forgotten
         free = keys(b, "add", "lab", "--requests-per-minute", 60)
         for tandem in (a, b):
-            wait_until(lambda t=tandem: knows(t, free["key"]), 2)
-        codes = storm((a, b), free["key"], 15)
+            wait_until(lambda t=tandem: knows(t, free["key"]))
+        codes, _ = storm((a, b), free["key"], 15)
         equal(codes.count(200), 60, "each node has its half")
         redis.start()
         keys(b, "revoke", "lab")
         for tandem in (a, b):
-            wait_until(lambda t=tandem: status(t, free["key"]) == 401, 1)
+            wait_until(lambda t=tandem: status(t, free["key"]) == 401, SOON_S)
 
 
 @case
@@ -172,7 +181,7 @@ def test_a_keys_tokens_a_minute_are_what_was_used_and_not_what_was_reserved() ->
     with sharing_pair() as (_, _, _, a, b):
         made = keys(a, "add", "shop", "--tokens-per-minute", 1000)
         for tandem in (a, b):
-            wait_until(lambda t=tandem: knows(t, made["key"]), 2)
+            wait_until(lambda t=tandem: knows(t, made["key"]))
         first = ask(a, made["key"])
         tokens = first.json["usage"]["total_tokens"]
         sent = 1
@@ -192,8 +201,8 @@ def test_a_budget_is_kept_by_both_nodes_together() -> None:
     with sharing_pair() as (db, redis, _, a, b):
         made = keys(a, "add", "shop", "--tokens-per-day", 1500, "--tenant", "team")
         for tandem in (a, b):
-            wait_until(lambda t=tandem: knows(t, made["key"]), 2)
-        codes = storm((a, b), made["key"], 60)
+            wait_until(lambda t=tandem: knows(t, made["key"]))
+        codes, used = storm((a, b), made["key"], 60)
         assert codes.count(429) > 50 and codes.count(200) > 20, codes
 
         def sum_of(key: Any) -> int:
@@ -202,18 +211,17 @@ def test_a_budget_is_kept_by_both_nodes_together() -> None:
                 " AND length(period) = 10"
             )
 
-        time.sleep(1.5)
-        whole = sum_of(made)
-        assert 0.95 * 1500 <= whole <= 1.05 * 1500, whole
+        wait_until(lambda: sum_of(made) == used, what="all is in the database")
+        assert 0.95 * 1500 <= used <= 1.05 * 1500, used
         # Without Redis each node has its share of what is left.
         other = keys(a, "add", "lab", "--tokens-per-day", 3000)
         for tandem in (a, b):
-            wait_until(lambda t=tandem: knows(t, other["key"]), 2)
-        storm((a, b), other["key"], 10)
+            wait_until(lambda t=tandem: knows(t, other["key"]))
+        _, before = storm((a, b), other["key"], 10)
         redis.kill()
-        codes = storm((a, b), other["key"], 90)
-        time.sleep(1.5)
-        assert sum_of(other) <= 1.05 * 3000, (sum_of(other), codes.count(200))
+        codes, after = storm((a, b), other["key"], 90)
+        wait_until(lambda: sum_of(other) == before + after, what="all is in the database")
+        assert before + after <= 1.05 * 3000, (before, after, codes.count(200))
         redis.start()
         # A node that starts again knows what was spent.
         a.process.kill()
@@ -221,10 +229,12 @@ def test_a_budget_is_kept_by_both_nodes_together() -> None:
         again = start_again(a)
         try:
             # What others had announced and not spent may be left.
-            codes = [ask(again, made["key"]).status for _ in range(12)]
+            answers = [ask(again, made["key"]) for _ in range(12)]
+            codes = [answer.status for answer in answers]
             equal(codes[-1], 429, str(codes))
-            time.sleep(1.5)
-            assert sum_of(made) <= 1.05 * 1500, (sum_of(made), codes)
+            used += tokens_of(answers)
+            wait_until(lambda: sum_of(made) == used, what="all is in the database")
+            assert used <= 1.05 * 1500, (used, codes)
         finally:
             again.stop()
 
@@ -254,11 +264,20 @@ def spend(nodes: tuple[Tandem, ...], user: str, each: int) -> list[int]:
     return codes
 
 
-def cost(db: Postgres, user: str) -> float:
-    """What the ledger says that the user has cost, when it has everything."""
-    time.sleep(1.5)
-    found = db.query(f"SELECT total(cost_usd) FROM tandem.exchange WHERE \"user\" = '{user}'")
-    return float(found[0][0])
+def cost(db: Postgres, user: str, answers: int) -> float:
+    """What the ledger says that the user has cost, when it has so many answers."""
+    those = f"FROM tandem.exchange WHERE \"user\" = '{user}' AND cost_usd > 0"
+    wait_until(lambda: db.number(f"SELECT count(*) {those}") == answers, what="all is recorded")
+    return float(db.query(f"SELECT total(cost_usd) {those}")[0][0])
+
+
+def wait_acquainted(db: Postgres) -> None:
+    """Until each node has counted, and has found both."""
+    now = "extract(epoch FROM now())::BIGINT"
+    nodes = "FROM tandem.spent WHERE whom = 'n'"
+    wait_until(lambda: db.number(f"SELECT count(*) {nodes}") == 2)
+    since = db.number(f"SELECT {now}")
+    wait_until(lambda: db.number(f"SELECT min(changed_s) {nodes}") > since)
 
 
 def heard_of(tandem: Tandem) -> float:
@@ -270,25 +289,30 @@ def heard_of(tandem: Tandem) -> float:
 def test_budgets_of_the_configuration_count_on_all_nodes_and_over_a_restart() -> None:
     script = Script(text="Cloud " * 6)
     with pair(BUDGETS, script, DEAR) as (db, _, a, b):
-        time.sleep(2.5)  # until nodes know of each other
+        wait_acquainted(db)
         once = a.chat("hello", CLOUD, max_tokens=20, user="ann")
         equal(once.status, 200, once.body.decode())
-        price = cost(db, "ann")
+        price = cost(db, "ann", 1)
         assert 0.004 < price < 0.02, price
-        wait_until(lambda: abs(heard_of(b) - price) < 1e-6, 3)  # b has answered nothing itself
+        wait_until(lambda: abs(heard_of(b) - price) < 1e-6)  # b has answered nothing itself
         codes = spend((a, b), "ann", 15)
         assert codes.count(200) > 8 and any(code != 200 for code in codes), codes
+        answers = 1 + codes.count(200)
         for tandem in (a, b, a, b):  # a place was free for what others promised and did not spend
             codes = [
                 tandem.chat("hello", CLOUD, max_tokens=20, user="ann").status for _ in range(4)
             ]
+            answers += codes.count(200)
         assert set(codes) != {200} and codes[-1] != 200, codes
-        whole = cost(db, "ann")
+        whole = cost(db, "ann", answers)
         assert 0.2 - 2 * price < whole < 0.2 + 6 * price, (whole, price)
         for tandem in (a, b):  # bob has a day of his own
             equal(tandem.chat("hello", CLOUD, max_tokens=20, user="bob").status, 200)
-        # What is not written yet is lost with a node that is killed; this is not about that.
-        wait_until(lambda: abs(heard_of(a) - heard_of(b)) < 1e-6, 20)
+        # What is not written yet is lost with a node that is killed; this is not about that. Bob's
+        # answers cost the same, so it is not enough that both nodes say the same sum.
+        whole += cost(db, "bob", 2)
+        for tandem in (a, b):
+            wait_until(lambda t=tandem: abs(heard_of(t) - whole) < 1e-6, what="the whole sum")
         a.process.kill()
         a.ended()
         again = start_again(a)
@@ -296,16 +320,16 @@ def test_budgets_of_the_configuration_count_on_all_nodes_and_over_a_restart() ->
             assert again.chat("hello", CLOUD, max_tokens=20, user="ann").status != 200
             equal(again.chat("hello", CLOUD, max_tokens=20, user="bob").status, 200)
             # While the database is away each node has its share.
-            wait_until(lambda: abs(heard_of(again) - heard_of(b)) < 1e-6, 20)
+            wait_until(lambda: abs(heard_of(again) - heard_of(b)) < 1e-6)
             left = 0.5 - heard_of(b)
             db.kill()
             codes = [*spend((again, b), "eve", 6), *spend((again, b), "dan", 10)]
             assert any(code != 200 for code in codes), codes
             assert codes.count(200) * price < left + 6 * price, (codes.count(200), price, left)
-            wait_until(lambda: "event=budgets_alone" in "".join(b.log), 10)
+            wait_until(lambda: "event=budgets_alone" in "".join(b.log))
             db.start()
-            wait_until(lambda: "event=budgets_together" in "".join(b.log), 10)
-            wait_until(lambda: abs(heard_of(again) - heard_of(b)) < 1e-6, 10)
+            wait_until(lambda: "event=budgets_together" in "".join(b.log))
+            wait_until(lambda: abs(heard_of(again) - heard_of(b)) < 1e-6)
         finally:
             again.stop()
 
@@ -316,12 +340,12 @@ def test_with_redis_nobody_spends_the_last_of_a_budget_twice() -> None:
     with sharing_pair(BUDGETS, script, DEAR) as (db, redis, _, a, b):
         codes = spend((a, b), "ann", 15)
         assert codes.count(200) > 8, codes
-        whole = cost(db, "ann")
+        whole = cost(db, "ann", codes.count(200))
         assert 0.17 < whole <= 0.2 * 1.05 + 0.01, whole  # an answer that was begun ends
         redis.kill()
         codes = spend((a, b), "bob", 15)
         assert codes.count(200) > 4, codes
-        whole = cost(db, "bob")
+        whole = cost(db, "bob", codes.count(200))
         assert whole <= 0.2 * 1.2, whole
 
 
@@ -400,7 +424,7 @@ def answered_lines(tandem: Tandem, name: str) -> list[str]:
 def test_a_batch_is_run_by_one_node_and_read_on_the_other() -> None:
     with pair() as (_, cloud, a, b):
         name = batch(a, 40)
-        wait_until(lambda: b.get(f"/v1/batches/{name}").json["status"] == "completed", 40)
+        wait_until(lambda: b.get(f"/v1/batches/{name}").json["status"] == "completed")
         equal(answered_lines(b, name), [f"line-{i}" for i in range(40)])
         equal(len(cloud.calls()), 40)
 
@@ -410,7 +434,7 @@ def test_a_batch_of_a_node_that_died_is_taken_over() -> None:
     script = Script(text="Cloud.", first_delay=0.3)
     with pair(script=script) as (db, cloud, a, b):
         name = batch(a, 60)
-        wait_until(lambda: b.get(f"/v1/batches/{name}").json["request_counts"]["completed"] > 5, 30)
+        wait_until(lambda: b.get(f"/v1/batches/{name}").json["request_counts"]["completed"] > 5)
         equal(db.query("SELECT holder FROM tandem.batch"), [["a"]])
         a.process.kill()
         a.ended()
@@ -436,9 +460,9 @@ def test_a_consent_that_one_node_takes_is_known_to_all_until_it_is_taken_back() 
             answer = tandem.request("POST", "/tandem/v1/consents", wish)
             equal(answer.status, 200, answer.body.decode())
         for tandem in (a, b):
-            wait_until(lambda t=tandem: ids(t) == [(f"c{i}", "valid") for i in range(6)], 1)
+            wait_until(lambda t=tandem: ids(t) == [(f"c{i}", "valid") for i in range(6)], SOON_S)
         equal(a.request("DELETE", "/tandem/v1/consents/c1").status, 200)
-        wait_until(lambda: ("c1", "revoked") in ids(b), 1)
+        wait_until(lambda: ("c1", "revoked") in ids(b), SOON_S)
         wish = {"id": "c1", "scope": "auto", "expires": int(time.time()) + 600}
         equal(b.request("POST", "/tandem/v1/consents", wish).status, 403)
         a.process.kill()
@@ -464,7 +488,7 @@ def test_old_records_go_while_one_node_removes_them_and_new_ones_come() -> None:
     with pair() as (db, cloud, a, b):
         for tandem in (a, b):
             equal(tandem.chat("hello", CLOUD).status, 200)
-        wait_until(lambda: db.number("SELECT count(*) FROM tandem.exchange") == 2, 5)
+        wait_until(lambda: db.number("SELECT count(*) FROM tandem.exchange") == 2)
         columns = "wall_ms, degraded, streamed, prompt_tokens, completion_tokens"
         old = int(1000 * (time.time() - 3 * 86400))
         db.query(
@@ -475,15 +499,19 @@ def test_old_records_go_while_one_node_removes_them_and_new_ones_come() -> None:
         )
         keeping = "ledger: {keep_days: 2}\n"
         with node("c", cloud, db, keeping) as c, node("d", cloud, db, keeping) as d:
-            slowest = 0.0
-            until = time.monotonic() + 20
+            usual = slowest = 0.0
+            for _ in range(20):
+                begun = time.monotonic()
+                equal(tandem.chat("hello", CLOUD).status, 200)
+                usual = max(usual, time.monotonic() - begun)
+            until = time.monotonic() + 90
             while db.number("SELECT count(*) FROM tandem.exchange WHERE id LIKE 'ex_old%'"):
                 begun = time.monotonic()
                 equal(c.chat("hello", CLOUD).status, 200)
                 slowest = max(slowest, time.monotonic() - begun)
                 assert begun < until, "they are still there"
-            assert slowest < 2, slowest
-            wait_until(lambda: "ledger_pruned" in "".join(c.log + d.log), 5)
+            assert slowest < 2 + 10 * usual, (slowest, usual)
+            wait_until(lambda: "ledger_pruned" in "".join(c.log + d.log))
             equal("".join(c.log + d.log).count("ledger_pruned"), 1)
         equal(
             db.number(
@@ -517,7 +545,7 @@ def test_old_records_of_a_file_go() -> None:
                 with contextlib.closing(sqlite3.connect(path)) as file:
                     return int(file.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
-            wait_until(lambda: (rows("exchange"), rows("attempt")) == (1, 1), 10)
+            wait_until(lambda: (rows("exchange"), rows("attempt")) == (1, 1))
         finally:
             again.stop()
 
