@@ -6,6 +6,7 @@ import json
 import socket
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -19,7 +20,7 @@ START_CLOUD = "    start: cloud\n"
 RULE_CLOUD = "rules:\n- {name: up, when: {tokens_over: 0}, then: {start: cloud}}\n"
 ONLY_CLOUD = {"x-tandem-mode": "only-cloud"}
 # What a busy machine may add to a time that is kept. Far from what the slow clouds here take.
-SLACK = 1.5
+SLACK = 8
 
 
 def started(script, more="", **options):
@@ -43,13 +44,24 @@ def check_in_time(seconds, limit):
 
 
 @case
-def test_a_cloud_that_takes_20_s_costs_nobody_more_than_the_objective():
-    for more, headers in ((START_CLOUD, {}), (RULE_CLOUD, {}), ("", {}), ("", ONLY_CLOUD)):
-        cloud, server = started(Script(text="Late.", first_delay=20), more)
-        with server as tandem:
-            for _ in range(3):
-                seconds, answer = timed(tandem.chat, HARD, headers, tandem={"slo_ms": 1000})
-                check_in_time(seconds, 1)
+def test_a_cloud_that_takes_a_minute_costs_nobody_more_than_the_objective():
+    """Nothing is known of the device's times here, so it gets half of what is left. What it gets
+    when they are known is in tests/unit/exchange/test_deadline.c, where no other process is."""
+    for more, headers, limit in (
+        (START_CLOUD, {}, 10),
+        (RULE_CLOUD, {}, 10),
+        ("", {}, 10),
+        ("", ONLY_CLOUD, 1),
+    ):
+        cloud, server = started(Script(text="Late.", first_delay=60), more)
+        wish = {"slo_ms": 1000 * limit}
+
+        def ask(_, headers=headers, wish=wish, server=server):
+            return timed(server.chat, HARD, headers, max_tokens=8, tandem=wish)
+
+        with server, ThreadPoolExecutor(3) as pool:
+            for seconds, answer in pool.map(ask, range(3)):
+                check_in_time(seconds, limit)
                 if not headers:  # the device was asked in time
                     equal((answer.status, answer.tandem["tier"]), (200, "local"))
                     assert answer.text and answer.tandem["degraded"], answer.body
@@ -58,12 +70,12 @@ def test_a_cloud_that_takes_20_s_costs_nobody_more_than_the_objective():
                     equal((answer.status, answer.json["error"]["code"]), (504, "timeout"))
                     assert int(answer.headers["retry-after"]) > 0
                     assert "1000 ms" in answer.json["error"]["message"], answer.body
-            assert len(cloud.requests) <= 3
+            assert len(cloud.calls()) <= 3
 
 
 @case
 def test_a_tier_that_was_late_is_removed_whatever_chose_it():
-    slow = Script(text="Late.", first_delay=0.9)
+    slow = Script(text="Late.", think=4)
     for more, headers in (
         (START_CLOUD, {}),
         (RULE_CLOUD, {}),
@@ -71,17 +83,17 @@ def test_a_tier_that_was_late_is_removed_whatever_chose_it():
     ):
         cloud, server = started(slow, more)
         with server as tandem:
-            for _ in range(5):
-                tandem.chat("hello", headers)
-            equal(len(cloud.requests), 5)
-            answer = tandem.chat("hello", headers, tandem={"slo_ms": 600})
+            with ThreadPoolExecutor(5) as pool:
+                list(pool.map(lambda _, t=tandem, h=headers: t.chat("hello", h), range(5)))
+            equal(len(cloud.calls()), 5)
+            answer = tandem.chat("hello", headers, tandem={"slo_ms": 3000}, max_tokens=8)
             equal((answer.status, answer.tandem["tier"]), (200, "local"))
             assert "removed_too_slow" in codes(answer), answer.tandem
             equal(answer.tandem["degraded"], True)
-            assert "600 ms" in answer.tandem["disclosure"], answer.tandem
-            equal(len(cloud.requests), 5)
+            assert "3000 ms" in answer.tandem["disclosure"], answer.tandem
+            equal(len(cloud.calls()), 5)
             code, out, err = run("explain", answer.tandem["exchange"], env=tandem.environment)
-            assert code == 0 and b"600 ms" in out, (out, err)
+            assert code == 0 and b"3000 ms" in out, (out, err)
             equal(tandem.chat("hello", headers).tandem["tier"], "cloud")
 
 
@@ -98,23 +110,24 @@ def test_when_no_tier_is_fast_enough_the_fastest_is_asked():
 
 @case
 def test_at_the_deadline_the_part_that_has_come_is_the_answer():
-    _cloud, server = started(Script(text="a b c d e f g h", piece_delay=0.5))
+    whole = "a b c d e f g h i j k l m n o p q r s t u v w x y z"
+    _cloud, server = started(Script(text=whole, piece_delay=0.5))
     with server as tandem:
-        seconds, answer = timed(tandem.chat, HARD, ONLY_CLOUD, tandem={"slo_ms": 1800})
-        check_in_time(seconds, 1.8)
+        seconds, answer = timed(tandem.chat, HARD, ONLY_CLOUD, tandem={"slo_ms": 4000})
+        check_in_time(seconds, 4)
         equal(answer.status, 200)
-        assert answer.text and "a b c d e f g h".startswith(answer.text), answer.text
-        assert len(answer.text) < len("a b c d e f g h")
+        assert answer.text and whole.startswith(answer.text), answer.text
+        assert len(answer.text) < len(whole)
         equal(answer.json["choices"][0]["finish_reason"], "length")
         equal(answer.tandem["degraded"], True)
-        assert "1800 ms" in answer.tandem["disclosure"], answer.tandem
+        assert "4000 ms" in answer.tandem["disclosure"], answer.tandem
 
         seconds, (status, _, chunks, done) = timed(
-            tandem.stream, HARD, ONLY_CLOUD, tandem={"slo_ms": 1800}
+            tandem.stream, HARD, ONLY_CLOUD, tandem={"slo_ms": 4000}
         )
-        check_in_time(seconds, 1.8)
+        check_in_time(seconds, 4)
         equal((status, done), (200, True))
-        assert "a b c d e f g h".startswith(stream_text(chunks)) and stream_text(chunks)
+        assert whole.startswith(stream_text(chunks)) and stream_text(chunks)
         equal([c["choices"][0]["finish_reason"] for c in chunks if c.get("choices")][-1], "length")
         assert not [c for c in chunks if "error" in c], chunks
 
@@ -122,29 +135,29 @@ def test_at_the_deadline_the_part_that_has_come_is_the_answer():
 @case
 def test_a_kept_answer_goes_out_when_the_better_tier_is_late():
     gates = "    gates: {g2: {tokens: 0}, g3: {confidence_min: 1}}\n"
-    _cloud, server = started(Script(text="Late.", first_delay=20), gates)
+    _cloud, server = started(Script(text="Late.", think=30), gates)
     with server as tandem:
-        seconds, answer = timed(tandem.chat, "set a timer for ten minutes", tandem={"slo_ms": 2500})
-        check_in_time(seconds, 2.5)
+        seconds, answer = timed(tandem.chat, "set a timer for ten minutes", tandem={"slo_ms": 8000})
+        check_in_time(seconds, 8)
         equal((answer.status, answer.tandem["tier"]), (200, "local"))
         equal(answer.tandem["degraded"], True)
-        assert "2500 ms" in answer.tandem["disclosure"], answer.tandem
+        assert "8000 ms" in answer.tandem["disclosure"], answer.tandem
 
 
 @case
 def test_the_first_text_has_a_deadline_of_its_own():
     cloud, server = started(Script(text="a b c d", piece_delay=0.5))
     with server as tandem:
-        wish = {"slo_ttft_ms": 1300}
+        wish = {"slo_ttft_ms": 5000}
         status, _, chunks, done = tandem.stream(HARD, ONLY_CLOUD, tandem=wish)
         equal((status, done, stream_text(chunks)), (200, True, "a b c d"))  # begun in time
         equal(tandem.chat(HARD, ONLY_CLOUD, tandem=wish).text, "a b c d")
         cloud.script = Script(text="Late.", first_delay=20)
         seconds, answer = timed(tandem.chat, HARD, ONLY_CLOUD, stream=True, tandem=wish)
-        check_in_time(seconds, 1.3)
+        check_in_time(seconds, 5)
         equal(answer.status, 504)
         assert int(answer.headers["retry-after"]) > 0
-        assert "1300 ms" in answer.json["error"]["message"], answer.body
+        assert "5000 ms" in answer.json["error"]["message"], answer.body
 
 
 @case
@@ -213,7 +226,8 @@ def test_a_cloud_that_cannot_be_reached_does_not_cost_the_deadline():
             filler.setblocking(False)
             filler.connect_ex(hole.getsockname())
             fillers.append(filler)
-        config = edge_first(f"http://127.0.0.1:{hole.getsockname()[1]}/v1") + START_CLOUD
+        url = f"http://127.0.0.1:{hole.getsockname()[1]}/v1"
+        config = edge_first(url, "    timeouts: {connect_ms: 60000}\n") + START_CLOUD
         with Tandem(config, env=KEYS) as tandem:
             for _ in range(2):
                 seconds, answer = timed(tandem.chat, HARD, tandem={"slo_ms": 1000})
@@ -230,7 +244,7 @@ def test_a_client_that_waits_for_a_time_is_answered_before_it_hangs_up():
     _cloud, server = started(Script(first_delay=20))
     with server as tandem:
         for header in ("x-stainless-timeout", "x-stainless-read-timeout"):
-            seconds, answer = timed(tandem.chat, HARD, {**ONLY_CLOUD, header: "1.0"}, timeout=3)
+            seconds, answer = timed(tandem.chat, HARD, {**ONLY_CLOUD, header: "1.0"}, timeout=15)
             equal(answer.status, 504, header)
             check_in_time(seconds, 1)
         # What SDKs send when nothing is set, and what nobody can mean, is no deadline.
@@ -267,14 +281,14 @@ def test_a_model_that_thinks_for_half_a_minute_is_waited_for():
         b"Content-Length: %d\r\n\r\n" % len(body)
     )
     with server as tandem, socket.create_connection(("127.0.0.1", tandem.port)) as stream:
-        stream.settimeout(15)  # of silence
+        stream.settimeout(60)
         stream.sendall(head + body)
         got = b""
         began, first = time.monotonic(), None
         while more := stream.recv(65536):
             first = first or time.monotonic() - began
             got += more
-        assert first and 5 < first < 15, first
+        assert first and 5 < first < 22, first  # long before the answer
         assert b" 200 " in got.split(b"\r\n")[0] and b": keep-alive" in got, got
         assert b"x-tandem-exchange: ex_" in got, got
         assert b'"content":"Thought' in got and b"[DONE]" in got, got
