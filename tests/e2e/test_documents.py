@@ -151,7 +151,7 @@ def test_private_values_of_a_quotation_are_masked_and_given_back():
         equal((answer.text, answer.tandem["tier"]), (f"The account is {iban}.", "cloud"))
         received = bytes(house.cloud.received)
         assert b"The rent amounts" in received
-        assert iban.encode() not in received and b"4111 1111" not in received
+        assert iban.encode() not in received and b"4111 " not in received
     with House(Script(thinks=thinks)) as house:  # nothing may be replaced, so nothing may leave
         answer = house.tandem.chat(f"{text}\n\nWhere does the money go?")
         equal((answer.text, house.cloud.calls()), (ALONE, []))

@@ -109,7 +109,7 @@ privacy:
     with Tandem(edge_first(cloud.base_url, tier) + rules, env=KEY) as tandem:
         answer = tandem.chat(text, CLOUD)
         equal((answer.status, answer.text), (200, text), answer.body)
-        assert b"EMP-12345" not in cloud.received and b"Bluebird" not in cloud.received
+        assert b"-12345 " not in cloud.received and b"Bluebird" not in cloud.received
         (entry,) = shown(tandem)["transfers"]
         equal((entry["region"], entry["certified"]), ("eu-central-1", ["dpa", "no-retention"]))
         equal(entry["replaced"], {"EMAIL_ADDRESS": 1, "STAFF_ID": 2, "PROJECT": 1})

@@ -92,8 +92,13 @@ def canaries():
 
 
 def fragments(canary):
-    """What must not be found: the canary, and its longest piece without separators."""
-    return {canary.encode(), max(canary.replace("-----", "").split(), key=len).encode()}
+    """What must not be found: the canary, and its longest piece without separators. A short one
+    has the separator beside it, because a random id in hexadecimal may hold four digits."""
+    piece = max(canary.replace("-----", "").split(), key=len)
+    at = canary.index(piece)
+    if len(piece) < 8:
+        piece = canary[at - 1 : at + len(piece)] if at else canary[: len(piece) + 1]
+    return {canary.encode(), piece.encode()}
 
 
 def server(cloud):
@@ -235,7 +240,7 @@ def test_a_class_is_bound_to_its_conversation_and_not_to_the_next_one_that_opens
             declared = {**only_cloud, "x-tandem-data-class": "restricted"}
             equal(tandem.chat(poem, declared).status, 403)
             equal(tandem.chat(poem, only_cloud).status, 403, "and now his is restricted")
-    assert b"4111 1111" not in cloud.received
+    assert b"4111 " not in cloud.received  # an id may hold the four digits
 
 
 @case
