@@ -3,8 +3,10 @@
 the question, going on, leaving. It lies in the ledger beside what they say, and the report has it
 by tier."""
 
+import contextlib
 import http.client
 import json
+import sqlite3
 import sys
 import time
 from pathlib import Path
@@ -17,7 +19,8 @@ from tandem import Tandem, edge_first, run, wait_until
 ONLY_CLOUD = {"x-tandem-mode": "only-cloud"}
 ASKED = [{"role": "user", "content": "Why did the French revolution begin?"}]
 TOLD = [*ASKED, {"role": "assistant", "content": "This is the cloud's answer."}]
-READING_S = 1.2  # longer than a program takes to repeat itself
+PROGRAM_S = 1.0  # who repeats itself within so long is a program
+READING_S = 1.2
 
 
 def server(cloud, extra=""):
@@ -34,12 +37,32 @@ def user(text):
     return {"role": "user", "content": text}
 
 
+def is_committed(tandem, exchange):
+    base = sqlite3.connect(f"file:{tandem.state}/ledger.db?mode=ro", uri=True)
+    with contextlib.closing(base):
+        found = base.execute("SELECT count(*) FROM exchange WHERE id = ?", (exchange,))
+        return found.fetchone() == (1,)
+
+
 def reactions(tandem, exchange):
-    """Waits for the commit of what was put before."""
-    tandem.get("/tandem/v1/exchanges/last")
-    time.sleep(0.3)
+    """Waits for the commit of what was put before: records are committed in their order."""
+    if tandem.get("/tandem/v1/exchanges/last").status == 200:
+        last = tandem.get("/tandem/v1/exchanges/last").json["id"]
+        wait_until(lambda: is_committed(tandem, last), what=f"the commit of {last}")
     record = tandem.get("/tandem/v1/exchanges/" + exchange).json
     return [row["kind"] for row in record["reactions"]]
+
+
+def repeat_like_a_program(tandem):
+    """The first of two equal questions one at once after the other, as quickly as it must be."""
+    for number in range(50):
+        asked = [user(f"Why did revolution {number} begin?")]
+        first = ask(tandem, asked)
+        began = time.monotonic()
+        ask(tandem, asked)
+        if time.monotonic() - began < PROGRAM_S:
+            return first
+    raise AssertionError("this machine is too busy to be as quick as a program")
 
 
 @case
@@ -69,8 +92,8 @@ def test_a_changed_question_is_an_edit_and_the_next_one_goes_on():
 @case
 def test_what_says_nothing_is_not_taken_for_a_reaction():
     with server(ScriptedCloud()) as tandem:
-        first = ask(tandem, ASKED)
-        ask(tandem, ASKED)  # at once: a program
+        first = repeat_like_a_program(tandem)
+        ask(tandem, ASKED)
         time.sleep(READING_S)
         others = [
             ask(tandem, [user("Another question, why not?")]),  # first questions stand alone
@@ -85,7 +108,7 @@ def test_what_says_nothing_is_not_taken_for_a_reaction():
 def test_a_client_that_leaves_while_it_reads_has_abandoned_the_answer():
     cloud = ScriptedCloud(Script(pieces=["word "] * 400, piece_delay=0.05))
     with server(cloud) as tandem:
-        connection = http.client.HTTPConnection("127.0.0.1", tandem.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", tandem.port, timeout=60)
         body = {"model": "auto", "stream": True, "messages": ASKED}
         headers = {"content-type": "application/json", **ONLY_CLOUD}
         connection.request("POST", "/v1/chat/completions", json.dumps(body), headers)

@@ -114,7 +114,7 @@ def test_high_stakes_become_a_ticket_and_the_client_gets_an_interim_answer_and_p
         equal(tickets(tandem), [])
         metrics = tandem.get("/metrics").body.decode()
         assert 'tandem_review_ended{tier="people",outcome="edited"} 1' in metrics, metrics
-        wait_until(lambda: scores(tandem), 10, "the verdict as feedback")
+        wait_until(lambda: scores(tandem), what="the verdict as feedback")
         equal(scores(tandem), [(exchange, 0)])
 
 
@@ -136,7 +136,9 @@ def test_low_stakes_and_what_may_not_wait_do_not_reach_people():
 def test_a_full_queue_is_a_reason():
     with Tandem(config("queue_max: 1")) as tandem:
         equal(ask(tandem).tandem["pending"], True)
-        time.sleep(0.4)  # the count that requests see is a quarter of a second old at most
+        time.sleep(
+            2
+        )  # the count that requests see is a quarter of a second old: far more than that
         second = ask(tandem)
         assert "removed_full" in codes(second), codes(second)
         assert "pending" not in second.tandem
@@ -148,7 +150,7 @@ def test_a_request_that_is_held_gets_the_persons_answer():
         got = []
         worker = threading.Thread(target=lambda: got.append(ask(tandem)))
         worker.start()
-        wait_until(lambda: tickets(tandem), 20, "a ticket")
+        wait_until(lambda: tickets(tandem), what="a ticket")
         (row,) = tickets(tandem)
         equal(step(tandem, row["id"], "take").json["state"], "taken")
         done = step(tandem, row["id"], "answer", {"text": "From a person."})
@@ -160,8 +162,7 @@ def test_a_request_that_is_held_gets_the_persons_answer():
         equal(final(tandem, exchange).json["status"], "answered")
         wait_until(
             lambda: tandem.get(f"/tandem/v1/exchanges/{exchange}").json.get("shadows"),
-            10,
-            "what the device had said, compared",
+            what="what the device had said, compared",
         )
 
 
@@ -171,7 +172,7 @@ def test_a_rejected_ticket_leaves_the_best_candidate():
         got = []
         worker = threading.Thread(target=lambda: got.append(ask(tandem)))
         worker.start()
-        wait_until(lambda: tickets(tandem), 20, "a ticket")
+        wait_until(lambda: tickets(tandem), what="a ticket")
         equal(step(tandem, tickets(tandem)[0]["id"], "reject", {"text": "Nonsense."}).status, 200)
         worker.join(20)
         equal(got[0].tandem["tier"], "local")
@@ -222,7 +223,7 @@ def reload(tandem, text):
     def told():
         return [line for line in tandem.log[lines:] if "config_reloaded" in line]
 
-    wait_until(told, 20, "the reload")
+    wait_until(told, what="the reload")
     return told()[0].split("policy=")[1].split()[0]
 
 
@@ -263,7 +264,7 @@ def test_a_webhook_tells_of_tickets_and_of_final_answers_signed_and_without_text
         exchange = ask(tandem).tandem["exchange"]
         ticket = tickets(tandem)[0]["id"]
         equal(step(tandem, ticket, "answer", {"candidate": 0}).status, 200)
-        wait_until(lambda: len(receiver.got) == 2, 10, "two events")
+        wait_until(lambda: len(receiver.got) == 2, what="two events")
     for (headers, body), kind, outcome in zip(
         sorted(receiver.got, key=lambda told: json.loads(told[1])["type"]),
         ["review.created", "review.ended"],
@@ -287,7 +288,7 @@ def test_a_webhook_is_told_of_the_tickets_of_a_tier_that_came_with_a_reload():
         assert "pending" not in ask(tandem).tandem
         reload(tandem, config(more=hook))
         exchange = ask(tandem).tandem["exchange"]
-        wait_until(lambda: receiver.got, 10, "the event")
+        wait_until(lambda: receiver.got, what="the event")
         event = json.loads(receiver.got[0][1])
         equal((event["type"], event["data"]["exchange"]), ("review.created", exchange))
 
@@ -450,7 +451,7 @@ def test_a_replay_of_the_same_policy_knows_people():
     form = {"type": "json_object"}
     with Tandem(policy(1)) as tandem:
         equal(tandem.chat(QUESTION, max_tokens=8).tandem["pending"], True)
-        time.sleep(0.4)
+        time.sleep(2)
         for answer, code in [
             (tandem.chat(QUESTION, max_tokens=8), "removed_full"),
             (tandem.chat(QUESTION, max_tokens=8, response_format=form), "removed_capability"),
@@ -466,7 +467,7 @@ def test_a_replay_of_the_same_policy_knows_people():
             equal(code, 0, err)
             return json.loads(out)
 
-        wait_until(lambda: replay(1)["exchanges"] == 4, 10, "four records")
+        wait_until(lambda: replay(1)["exchanges"] == 4, what="four records")
         same = replay(1)
         equal((same["start_changed"], same["refused"]), (0, 0), same)
         equal(replay(5)["start_changed"], 1)  # the one that found the queue full
@@ -502,7 +503,7 @@ def test_nodes_share_the_queue_and_what_is_restricted_stays_out():
             got = []
             worker = threading.Thread(target=lambda: got.append(ask(a)))
             worker.start()
-            wait_until(lambda: tickets(b), 20, "the other node's ticket")
+            wait_until(lambda: tickets(b), what="the other node's ticket")
             ticket = tickets(b)[0]["id"]
             equal(step(b, ticket, "take", {"reviewer": "ann"}).status, 200)
             equal(step(a, ticket, "answer", {"text": "No.", "reviewer": "bob"}).status, 409)
@@ -527,7 +528,7 @@ def test_a_streamed_answer_is_held_and_then_a_persons():
         options = {"max_tokens": 8, "tandem": HIGH}
         worker = threading.Thread(target=lambda: got.append(tandem.stream(QUESTION, **options)))
         worker.start()
-        wait_until(lambda: tickets(tandem), 20, "a ticket")
+        wait_until(lambda: tickets(tandem), what="a ticket")
         equal(step(tandem, tickets(tandem)[0]["id"], "answer", {"text": "Streamed."}).status, 200)
         worker.join(20)
         _, _, chunks, done = got[0]
@@ -545,12 +546,10 @@ def test_a_server_that_is_killed_loses_no_ticket_and_answers_none_twice():
     tandem = Tandem(config("queue_max: 100000"), env=env)
     try:
         for number in range(rounds):
-            deadline = time.monotonic() + rng.uniform(0.2, 1.5)
+            before = len(answered)
 
-            def work(tandem=tandem, number=number, deadline=deadline):
-                turn = 0
-                while time.monotonic() < deadline + 1:
-                    turn += 1
+            def work(tandem=tandem, number=number):
+                for turn in range(1, 10000):
                     try:
                         got = tandem.chat(
                             f"{QUESTION} {number} {turn}", max_tokens=2, model="people"
@@ -563,17 +562,20 @@ def test_a_server_that_is_killed_loses_no_ticket_and_answers_none_twice():
                         if done.status == 200:
                             assert row["exchange"] not in answered, row
                             answered[row["exchange"]] = text
-                    except (OSError, IndexError, ValueError, AssertionError) as failure:
+                    except IndexError:
+                        continue
+                    except (OSError, ValueError, AssertionError) as failure:
                         if isinstance(failure, AssertionError) and "exchange" in str(failure):
                             raise
                         return
 
             worker = threading.Thread(target=work)
             worker.start()
-            time.sleep(max(deadline - time.monotonic(), 0))
+            wait_until(lambda count=before: len(answered) > count, what="the first answer")
+            time.sleep(rng.uniform(0, 1.2))
             tandem.process.kill()
-            tandem.process.wait(20)
-            worker.join(20)
+            tandem.process.wait(60)
+            worker.join(60)
             tandem.stop()
             tandem = Tandem(config("queue_max: 100000"), env=env)
         waiting = {row["exchange"] for row in tickets(tandem)}
@@ -600,7 +602,7 @@ def test_a_kept_response_has_the_persons_answer_and_takes_its_ticket_along():
             answer = tandem.request("POST", "/v1/responses", {**body, **more})
             equal(answer.status, 200, answer.body)
             path = "/v1/responses/" + answer.json["id"]
-            wait_until(lambda: tandem.get(path).json["status"] == "completed", 20, "an answer")
+            wait_until(lambda: tandem.get(path).json["status"] == "completed", what="an answer")
             return path
 
         def words(path):
