@@ -142,6 +142,15 @@ bool str_to_double(struct td_str text, double *out)
     return true;
 }
 
+bool str_to_share(struct td_str text, double *out)
+{
+    bool percent = str_ends_with(text, STR("%"));
+    if (!str_to_double(str_slice(text, 0, text.len - percent), out))
+        return false;
+    *out /= percent ? 100 : 1;
+    return true;
+}
+
 /* The Levenshtein distance of two names without regard to ASCII case, or more than `limit` when it
  * is larger. Names of more than 63 bytes never match. */
 static size_t edit_distance(struct td_str a, struct td_str b, size_t limit)

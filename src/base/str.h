@@ -40,6 +40,7 @@ bool str_next(struct td_str *rest, char separator, struct td_str *part);
 bool str_to_u64(struct td_str text, uint64_t *out);
 bool str_to_i64(struct td_str text, int64_t *out);
 bool str_to_double(struct td_str text, double *out); /* finite values only */
+bool str_to_share(struct td_str text, double *out);  /* the same, or a percentage: "5%" is 0.05 */
 
 /* The candidate with the smallest edit distance to `text`, if it is near enough to be meant; else
  * NULL. For messages, error_suggest (base/error.h) is the shorter way. Candidates are

@@ -195,13 +195,27 @@ def test_the_schema_takes_what_the_program_takes():
 
 
 @case
+def test_a_share_may_be_a_percentage():
+    path = written("share.yaml", "models:\n  max_skew: 25%\n  skewed_local_share: .5\n")
+    code, out, err = run("config", "show", path)
+    assert code == 0 and b"max_skew: 0.25" in out, (out, err)
+    path = written("share.yaml", "models: {max_skew: 250%}\n")
+    code, _, err = run("policy", "check", path)
+    assert code == 1 and "from 0 to 1" in err, err
+    schema = json.loads(run("config", "schema")[1])
+    check = jsonschema.Draft202012Validator(schema).is_valid
+    assert check({"models": {"max_skew": "25%"}}) and check({"models": {"max_skew": 0.25}})
+    assert not check({"models": {"max_skew": "much"}}) and not check({"models": {"max_skew": 2}})
+
+
+@case
 def test_init_writes_a_file_that_serves():
     path = FOLDER / "tandem.yaml"
     for arguments, expected in (
         ([], [("local", None)]),
         (["--cloud", "anthropic", "--usd-per-day", "2"], [("local", None), ("cloud", 2)]),
         (["--cloud", "vllm", "--network", "-m", 'a"b.gguf'], [("local", None), ("cloud", 5)]),
-        (["--cloud", "none", "--risk", "1%"], [("local", None)]),
+        (["--cloud", "none", "--risk", ".02"], [("local", None)]),
     ):
         path.unlink(missing_ok=True)
         code, out, err = run("init", path, *arguments, env=clean_environment())
@@ -277,7 +291,8 @@ def test_init_keeps_what_is_there_and_refuses_nonsense():
     for arguments, message in (
         (["--cloud", "opnai"], "there is no cloud 'opnai'"),
         (["--cloud", "azure"], "needs an address"),
-        (["--risk", "80%"], "--risk must be"),
+        (["--risk", "80%"], "--risk must be 2%"),
+        (["--cloud", "openai", "--risk", "1%"], "--risk must be 2%"),
         (["--usd-per-day", "much"], "--usd-per-day must be"),
     ):
         code, _, err = run("init", fresh, *arguments)

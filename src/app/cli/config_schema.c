@@ -36,10 +36,18 @@ static struct json *choice_schema(const struct config_key *key)
     return schema;
 }
 
+/* A share may be a percentage, which is a text. */
 static struct json *number_schema(const struct config_key *key)
 {
     bool whole = key->type != CONFIG_KEY_NUMBER;
     struct json *schema = of_type(whole ? "integer" : "number");
+    if (!whole && key->max <= 1) {
+        struct json *types = json_new_array();
+        json_push(types, json_new_cstr("number"));
+        json_push(types, json_new_cstr("string"));
+        json_put(schema, "type", types);
+        json_put(schema, "pattern", json_new_cstr("^[0-9.]+%$"));
+    }
     json_put(schema, "minimum",
              whole ? json_new_int((int64_t)key->min) : json_new_double(key->min));
     json_put(schema, "maximum",

@@ -83,8 +83,10 @@ static bool set_number(const struct option_spec *spec, const struct option *opti
 {
     uint64_t integer = 0;
     double number = 0;
-    bool ok = option->type == OPTION_NUMBER ? str_to_double(str_from(text), &number)
-                                            : str_to_u64(str_from(text), &integer);
+    bool share = option->type == OPTION_NUMBER && option->max <= 1;
+    bool ok = share                           ? str_to_share(str_from(text), &number)
+              : option->type == OPTION_NUMBER ? str_to_double(str_from(text), &number)
+                                              : str_to_u64(str_from(text), &integer);
     if (ok && option->type == OPTION_U64) {
         *(uint64_t *)option->value = integer;
         return true;
@@ -93,8 +95,9 @@ static bool set_number(const struct option_spec *spec, const struct option *opti
         number = (double)integer;
     if (!ok || !(number >= option->min && number <= option->max)) {
         char range[96];
-        snprintf(range, sizeof range, "a number from %.10g to %.10g", option->min,
-                 option->type == OPTION_U64 ? 1.8446744073709552e19 : option->max);
+        snprintf(range, sizeof range, "a number from %.10g to %.10g%s", option->min,
+                 option->type == OPTION_U64 ? 1.8446744073709552e19 : option->max,
+                 share ? ", or a percentage" : "");
         return mistake(spec, "--%s needs %s", option->name, range);
     }
     if (option->type == OPTION_UINT)

@@ -11,7 +11,7 @@ enum option_type {
     OPTION_TEXT,    /* const char * */
     OPTION_UINT,    /* uint32_t, min..max */
     OPTION_U64,     /* uint64_t */
-    OPTION_NUMBER,  /* double, min..max */
+    OPTION_NUMBER,  /* double, min..max; up to 1 it is a share, and may be a percentage */
     OPTION_CPU,     /* enum td_cpu */
     OPTION_KV_TYPE, /* enum td_kv_type */
     OPTION_EACH     /* struct option_each: checked by it; may stand several times */

@@ -60,8 +60,9 @@ static bool read_number(const struct place *place, const struct config_key *key,
         return true;
     }
     uint64_t integer = 0;
-    bool ok = !quoted && (whole ? str_to_u64(str_from(text), &integer)
-                                : str_to_double(str_from(text), &number));
+    bool ok = !quoted &&
+              (whole ? str_to_u64(str_from(text), &integer)
+                     : (key->max <= 1 ? str_to_share : str_to_double)(str_from(text), &number));
     if (!ok)
         return wrong(place, key, range, text);
     if (whole)

@@ -7,7 +7,7 @@ struct values {
     const char *text, *rest[2];
     bool flag;
     uint32_t number;
-    double real;
+    double real, share;
     uint64_t seed;
     enum td_cpu cpu;
     size_t rest_count;
@@ -20,6 +20,7 @@ static enum options_outcome run(struct values *values, const char *const *argume
         {"flag", 0, OPTION_FLAG, &values->flag, NULL, "a flag", 0, 0},
         {"number", 'n', OPTION_UINT, &values->number, "N", "a number", 1, 100},
         {"real", 0, OPTION_NUMBER, &values->real, "R", "a real", 0, 2},
+        {"share", 0, OPTION_NUMBER, &values->share, "S", "a share", 0, 1},
         {"seed", 0, OPTION_U64, &values->seed, "N", "a seed", 0, 0},
         OPTION_ROW_CPU(values->cpu),
     };
@@ -56,6 +57,22 @@ static void test_long_and_short_forms_take_values(void)
     CHECK(attached.number == 42);
 }
 
+static void test_a_share_may_be_a_percentage(void)
+{
+    struct values values = {0};
+    CHECK(RUN_OPTIONS(&values, "--share", "5%") == OPTIONS_RUN);
+    CHECK(values.share == 0.05);
+    CHECK(RUN_OPTIONS(&values, "--share=100%") == OPTIONS_RUN);
+    CHECK(values.share == 1);
+    CHECK(RUN_OPTIONS(&values, "--share", ".5") == OPTIONS_RUN);
+    CHECK(values.share == 0.5);
+    CHECK(RUN_OPTIONS(&values, "--share", "101%") == OPTIONS_USAGE);
+    CHECK(RUN_OPTIONS(&values, "--share", "5") == OPTIONS_USAGE);
+    CHECK(RUN_OPTIONS(&values, "--share", "%") == OPTIONS_USAGE);
+    CHECK(RUN_OPTIONS(&values, "--share", "5%%") == OPTIONS_USAGE);
+    CHECK(RUN_OPTIONS(&values, "--real", "5%") == OPTIONS_USAGE);
+}
+
 static void test_mistakes_are_usage_errors(void)
 {
     struct values values = {0};
@@ -87,6 +104,7 @@ static void test_help_and_the_end_of_options(void)
 int main(void)
 {
     RUN(test_long_and_short_forms_take_values);
+    RUN(test_a_share_may_be_a_percentage);
     RUN(test_mistakes_are_usage_errors);
     RUN(test_help_and_the_end_of_options);
     return test_finish();

@@ -254,7 +254,7 @@ static int cmd_router_tune(int argc, char **argv)
     const struct option options[] = {
         {"risk", 'r', OPTION_NUMBER, &call.risk, "R",
          HELP_TEXT(
-             "the risk: largest share of all questions that may stay local and be wrong, as 0.05; "
+             "the risk: largest share of all questions that may stay local and be wrong, as 5%; "
              "required"),
          0.0001, 0.9999},
         {"gate", 'g', OPTION_TEXT, &call.gate, "GATE",

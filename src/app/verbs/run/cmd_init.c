@@ -13,6 +13,7 @@
 #include "tier/servers.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,12 +94,20 @@ static bool is_reach(const char *answer)
     return strcmp(answer, "machine") == 0 || strcmp(answer, "network") == 0;
 }
 
-static bool is_percent(const char *answer)
+/* As the configuration has it: "5%" of "0.05", too; NULL: there is no such risk. */
+static const char *risk_of(const char *answer)
 {
-    double number;
-    size_t len = strlen(answer);
-    return len > 1 && answer[len - 1] == '%' &&
-           str_to_double((struct td_str){answer, len - 1}, &number) && number > 0 && number < 50;
+    static const char *const levels[] = {"2%", "5%", "10%"};
+    double risk, level;
+    for (size_t i = 0; str_to_share(str_from(answer), &risk) && i < 3; i++)
+        if (str_to_share(str_from(levels[i]), &level) && fabs(risk - level) < 1e-9)
+            return levels[i];
+    return NULL;
+}
+
+static bool is_risk(const char *answer)
+{
+    return risk_of(answer) != NULL;
 }
 
 static bool is_amount(const char *answer)
@@ -126,7 +135,7 @@ static void interview_run(struct interview *interview, struct answers *out)
     out->cloud = ask(interview, "2. Where harder questions go", out->cloud, is_cloud);
     if (needs_address(out->cloud) && !out->base_url)
         out->base_url = ask(interview, "   Its address, with /v1 at its end", "", NULL);
-    out->risk = ask(interview, "3. How many answers may be local and wrong", out->risk, is_percent);
+    out->risk = ask(interview, "3. How many answers may be local and wrong", out->risk, is_risk);
     out->usd_per_day =
         ask(interview, "4. US dollars that clouds may cost in a day", out->usd_per_day, is_amount);
     out->listen =
@@ -206,7 +215,7 @@ static void write_routes(const struct answers *answers, struct buf *out)
                    "'tandem calibrate'\n"
                    "      # measures it for your model and your questions.\n"
                    "      risk: %s\n",
-                   answers->risk);
+                   risk_of(answers->risk));
     if (cloud && strcmp(answers->usd_per_day, "none") != 0)
         buf_printf(out,
                    "\nbudgets:\n"
@@ -266,8 +275,8 @@ static enum td_status check_answers(const struct answers *answers, struct td_err
     if (needs_address(answers->cloud) && (!answers->base_url || !*answers->base_url))
         return error_set(err, TD_INVALID, "a cloud of kind %s needs an address: --base-url",
                          answers->cloud);
-    if (!is_percent(answers->risk))
-        return error_set(err, TD_INVALID, "--risk must be a percentage below 50%%, as in 5%%");
+    if (!is_risk(answers->risk))
+        return error_set(err, TD_INVALID, "--risk must be 2%%, 5%% or 10%%");
     if (!is_amount(answers->usd_per_day))
         return error_set(err, TD_INVALID, "--usd-per-day must be an amount, or none");
     return TD_OK;
