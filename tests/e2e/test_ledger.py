@@ -252,6 +252,43 @@ def width(line):
 
 
 @case
+def test_what_a_client_chose_does_not_steer_the_terminal():
+    with Tandem("") as tandem:
+        user = '\x1b]0;title\x07\x9b2J"x'
+        say(tandem, "question", user=user)
+        recorded(tandem, 1)
+        for more in ((), ("--csv",)):
+            text = verb(tandem, "report", "--by", "user", "--since", "all", *more)
+            assert "title" in text and not set("\x1b\x07\x9b") & set(text), text
+        assert '\ufffd2J""x"' in text, text
+        text = verb(tandem, "forget", user, "--url", tandem.url)
+        assert "title" in text and not set("\x1b\x07\x9b") & set(text), text
+
+
+@case
+def test_reports_name_keys_and_refuse_parameters_that_do_not_exist():
+    with Tandem("") as tandem:
+        key = verb(tandem, "keys", "add", "lab").strip()
+        env = ("--since", "all")
+
+        def knows_the_key():  # until then the server is open, and notes no key
+            say(tandem, "question", headers={"authorization": f"Bearer {key}"})
+            return "\nlab  " in verb(tandem, "report", "--by", "key", *env)
+
+        wait_until(knows_the_key, 10, "the key's name")
+        groups = json.loads(verb(tandem, "report", "--by", "key", "--json", *env))["groups"]
+        group = next(group for group in groups if group["name"])
+        equal((group["key_name"], group["name"] != "lab"), ("lab", True))
+        whole = verb(tandem, "report", *env)
+        assert f"{group['name']} lab" in " ".join(whole.split()), whole
+    with Tandem("") as tandem:
+        for path in ("report?bye=user", "exchanges?limt=1", "shadows?limit=1", "report?by=user&x"):
+            answer = tandem.get(f"/tandem/v1/{path}")
+            assert answer.status == 400 and "there is no parameter" in answer.body.decode(), path
+        equal(tandem.get("/tandem/v1/report?since_wall_ms=1&by=user&").status, 200)
+
+
+@case
 def test_reports_by_what_people_ask():
     cloud = ScriptedCloud(Script(text="From the cloud."))
     config = edge_first(cloud.base_url)
@@ -304,6 +341,10 @@ def test_reports_by_what_people_ask():
         for name in ("destinations", "classes", "purposes", "days"):
             equal(sum(group["bytes"] for group in sums[name]), shown["bytes"], name)
         assert cloud.base_url.split("/")[2] in verb(tandem, "egress", "report")
+        own = shown["transfers"][0]["exchange"]
+        for name in (own, f"chatcmpl-{own.removeprefix('ex_')}", own[:20]):
+            one = json.loads(verb(tandem, "egress", "show", "--json", "--exchange", name))
+            equal([row["exchange"] for row in one["transfers"]], [own], name)
 
 
 if __name__ == "__main__":

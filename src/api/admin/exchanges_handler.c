@@ -204,6 +204,19 @@ static void reply_list(struct api *api, struct http_request *request, struct jso
     reply_value(api, request, object, ctx);
 }
 
+/* A parameter that is misspelt would be answered with what nobody asked for. False: refused. */
+static bool check_names(struct api *api, struct http_request *request, const char *names)
+{
+    struct td_str other;
+    struct fault fault = {0};
+    if (query_has_only(request, str_from(names), &other))
+        return true;
+    fault_request(&fault, NULL, "there is no parameter '" STR_FMT "' here, but: %s",
+                  STR_ARG(str_slice(other, 0, 60)), names);
+    api_reply_fault(api, request, &fault);
+    return false;
+}
+
 /* What is wanted of a list: limit, since_wall_ms, tier, route, class, degraded. False: the request
  * was refused. */
 static bool read_wanted(struct api *api, struct http_request *request,
@@ -239,7 +252,8 @@ void exchanges_handle_list(struct api *api, struct http_request *request, const 
 {
     (void)rest;
     struct ledger_question question = {.what = LEDGER_ASKED_LIST};
-    if (read_wanted(api, request, &question))
+    if (check_names(api, request, "limit since_wall_ms tier route class degraded") &&
+        read_wanted(api, request, &question))
         exchanges_ask(api, request, &question, reply_list, NULL);
 }
 
@@ -247,7 +261,8 @@ void shadows_handle_list(struct api *api, struct http_request *request, const ch
 {
     (void)rest;
     struct ledger_question question = {.what = LEDGER_ASKED_SHADOWS};
-    if (query_since(api, request, &question.since_wall_ms))
+    if (check_names(api, request, "since_wall_ms") &&
+        query_since(api, request, &question.since_wall_ms))
         exchanges_ask(api, request, &question, reply_list, NULL);
 }
 
@@ -258,6 +273,8 @@ void report_handle(struct api *api, struct http_request *request, const char *re
     struct ledger_question question = {.what = LEDGER_ASKED_REPORT, .by = LEDGER_BY_COUNT};
     char by[16] = "";
     struct fault fault;
+    if (!check_names(api, request, "since_wall_ms by until_wall_ms key_id"))
+        return;
     bool known = query_text(request, STR("by"), by, sizeof by);
     for (question.by = 0; *by && ledger_by_names[question.by]; question.by++)
         if (strcmp(ledger_by_names[question.by], by) == 0)

@@ -15,6 +15,20 @@ static bool find(const struct http_request *request, struct td_str name, struct 
     return false;
 }
 
+bool query_has_only(const struct http_request *request, struct td_str names, struct td_str *out)
+{
+    struct td_str query = str_from(http_request_query(request)), part;
+    while (str_next(&query, '&', &part)) {
+        struct td_str rest = names, name;
+        bool known = !str_next(&part, '=', out);
+        while (!known && str_next(&rest, ' ', &name))
+            known = str_equal(*out, name);
+        if (!known)
+            return false;
+    }
+    return true;
+}
+
 bool query_number(const struct http_request *request, struct td_str name, uint64_t otherwise,
                   uint64_t *out)
 {

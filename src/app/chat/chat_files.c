@@ -144,7 +144,7 @@ bool chat_load(struct chat *chat, struct td_str name)
     chat->conversation = loaded;
     snprintf(chat->saved_as, sizeof chat->saved_as, "%s", path);
     if (!chat->brief)
-        chat_say(chat, "Loaded %zu messages from %s.", loaded.count, path);
+        chat_say(chat, "Loaded %zu message%s from %s.", loaded.count, PLURAL(loaded.count), path);
     if (is_private && !chat->conversation.is_private)
         chat_begin_private(chat);
     return true;

@@ -31,6 +31,33 @@ void command_print_harmless(FILE *out, struct td_str text)
     }
 }
 
+static struct {
+    FILE *terminal; /* NULL: nothing is held back */
+    char *text;
+    size_t size;
+} held;
+
+/* glibc lets stdout be another stream for the while. */
+void command_harmless_begin(void)
+{
+    FILE *memory = open_memstream(&held.text, &held.size);
+    if (!memory)
+        return;
+    held.terminal = stdout;
+    stdout = memory;
+}
+
+void command_harmless_end(void)
+{
+    if (!held.terminal)
+        return;
+    fclose(stdout);
+    stdout = held.terminal;
+    held.terminal = NULL;
+    command_print_harmless(stdout, (struct td_str){held.text, held.size});
+    free(held.text);
+}
+
 int command_fail(const char *verb, const struct td_error *err)
 {
     fflush(stdout);

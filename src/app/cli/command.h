@@ -12,9 +12,12 @@ struct json;
 struct config;
 struct ledger_reader;
 
-/* Prints "tandem VERB: message" and gives the exit code of a failure. */
-/* Text that a server or a file brought must not steer the terminal. */
+/* Text that a server, a client or a file brought must not steer the terminal. */
 void command_print_harmless(FILE *out, struct td_str text);
+/* What is printed to stdout between the two is printed so, at the end. Not to be nested. */
+void command_harmless_begin(void);
+void command_harmless_end(void);
+/* Prints "tandem VERB: message" and gives the exit code of a failure. */
 int command_fail(const char *verb, const struct td_error *err);
 
 /* The same; as JSON it is {"ok": false, "error": MESSAGE} on standard output. */

@@ -2,6 +2,7 @@
  * a sentence does not have to break its lines again. */
 #include "app/cli/help.h"
 
+#include "app/cli/command.h"
 #include "app/config/packed_help.h"
 #include "base/str.h"
 
@@ -10,7 +11,9 @@ static void write_line(FILE *out, int indent, int at, struct td_str line)
 {
     struct td_str word;
     if (line.len && line.data[0] == ' ') {
-        fprintf(out, "%*s" STR_FMT "\n", indent - at, "", STR_ARG(line));
+        fprintf(out, "%*s", indent - at, "");
+        command_print_harmless(out, line);
+        fputc('\n', out);
         return;
     }
     bool first = true;
@@ -20,7 +23,8 @@ static void write_line(FILE *out, int indent, int at, struct td_str line)
             at = 0;
             first = true;
         }
-        at += fprintf(out, "%*s" STR_FMT, first ? indent - at : 1, "", STR_ARG(word));
+        at += fprintf(out, "%*s", first ? indent - at : 1, "") + (int)word.len;
+        command_print_harmless(out, word);
         first = false;
     }
     fputc('\n', out);

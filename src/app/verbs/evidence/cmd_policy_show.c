@@ -55,8 +55,9 @@ static bool print_list(const struct json *list)
         const struct json *policy = json_at(list, i);
         char time[25];
         clock_format_iso8601((uint64_t)json_int(json_get(policy, "wall_ms"), 0), time);
-        printf("%s  since %s, %lld exchanges\n", json_cstr(json_get(policy, "version")), time,
-               (long long)json_int(json_get(policy, "exchanges"), 0));
+        long long count = (long long)json_int(json_get(policy, "exchanges"), 0);
+        printf("%s  since %s, %lld exchange%s\n", json_cstr(json_get(policy, "version")), time,
+               count, PLURAL(count));
     }
     return fflush(stdout) == 0;
 }

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "ledger/egress/egress_read.h"
+#include "ledger/record/ledger.h"
 
 #include <stdio.h>
 
@@ -80,14 +81,15 @@ static enum td_status show_line(void *ctx, struct td_str line, struct td_error *
 
 static int egress_show(int argc, char **argv)
 {
-    const char *config_path = NULL, *path;
+    const char *config_path = NULL, *path, *wanted = NULL;
+    char exchange[64];
     struct since_option since;
     struct show show = {0};
     since_option_init(&since, "all");
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
-        {"exchange", 'x', OPTION_TEXT, &show.exchange, "ID",
-         HELP_TEXT("only this exchange; a beginning of its id is enough"), 0, 0},
+        {"exchange", 'x', OPTION_TEXT, &wanted, "ID",
+         HELP_TEXT("only this exchange; its answer's id or a beginning of its own do"), 0, 0},
         OPTION_ROW_SINCE(since, "all"),
         OPTION_ROW_JSON(show.json),
     };
@@ -99,6 +101,9 @@ static int egress_show(int argc, char **argv)
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    snprintf(exchange, sizeof exchange, "%s", wanted ? wanted : "");
+    ledger_name_exchange(exchange);
+    show.exchange = wanted ? exchange : NULL;
     clock_format_iso8601(since.wall_ms, show.since);
     struct td_error err = {0};
     struct config *config = NULL;

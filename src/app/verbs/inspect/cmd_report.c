@@ -7,12 +7,14 @@
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
+#include "app/setup/files/key_file.h"
 #include "app/terminal/terminal.h"
 #include "app/terminal/word_wrap.h"
 #include "app/verbs/inspect/report_groups.h"
 #include "app/verbs/inspect/report_money.h"
 #include "base/json.h"
 #include "ledger/record/ledger.h"
+#include "ledger/store/key_store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,15 +101,41 @@ static void print_reactions(const struct json *list)
     }
 }
 
+/* Beside the ids of keys, which `member` has in a list of the report, their names; a store that is
+ * away has none. */
+static void name_keys(const struct config *config, struct json *report, const char *name,
+                      const char *member)
+{
+    const struct json *list = json_get(report, name);
+    struct json *named = json_new_array();
+    struct key_store *store = NULL;
+    struct stored_key key;
+    bool open = key_file_open(config, false, &store, NULL) == TD_OK;
+    for (size_t i = 0; i < json_count(list); i++) {
+        struct json *row = json_clone(json_at(list, i));
+        const char *id = json_cstr(json_get(row, member));
+        if (open && id && key_store_find(store, id, &key, NULL) == TD_OK)
+            json_put(row, "key_name", json_new_cstr(key.name));
+        json_push(named, row);
+    }
+    if (list)
+        json_put(report, name, named);
+    else
+        json_free(named);
+    key_store_close(store);
+}
+
 static void print_keys(const struct json *list)
 {
     if (json_count(list) > 0)
-        printf("\nAPI keys ('tandem keys list' has their names):\n%-16s %9s %12s %11s\n", "key",
-               "exchanges", "tokens", "cost USD");
+        printf("\nAPI keys:\n%-16s %-20s %9s %12s %11s\n", "id", "name", "exchanges", "tokens",
+               "cost USD");
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *key = json_at(list, i);
-        printf("%-16s %9.0f %12.0f %11.6f\n", json_cstr(json_get(key, "key_id")),
-               member(key, "exchanges"), member(key, "tokens"), member(key, "cost_usd"));
+        const char *name = json_cstr(json_get(key, "key_name"));
+        printf("%-16s %-20s %9.0f %12.0f %11.6f\n", json_cstr(json_get(key, "key_id")),
+               name ? name : "-", member(key, "exchanges"), member(key, "tokens"),
+               member(key, "cost_usd"));
     }
 }
 
@@ -241,6 +269,9 @@ static int cmd_report(int argc, char **argv)
         status = by == LEDGER_BY_COUNT
                      ? ledger_reader_report(reader, since.wall_ms, &report, &err)
                      : ledger_reader_groups(reader, &scope, (enum ledger_by)by, &report, &err);
+    if (status == TD_OK && (by == LEDGER_BY_COUNT || by == LEDGER_BY_KEY))
+        name_keys(config, report, by == LEDGER_BY_KEY ? "groups" : "keys",
+                  by == LEDGER_BY_KEY ? "name" : "key_id");
     if (status == TD_OK && by == LEDGER_BY_COUNT)
         report_money_add_prices(report, config);
     bool printed = true;

@@ -2,6 +2,7 @@
  * the time, each group's own highest bar its most. */
 #include "app/verbs/inspect/report_groups.h"
 
+#include "app/cli/command.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/utf8.h"
@@ -53,7 +54,8 @@ static void print_bars(const struct json *trend)
 /* Cut to its columns; what a terminal would obey is not printed. */
 static void print_name(const struct json *group)
 {
-    struct td_str name = json_text(json_get(group, "name"));
+    const struct json *known = json_get(group, "key_name");
+    struct td_str name = json_text(known ? known : json_get(group, "name"));
     if (!name.data)
         name = STR("(none)");
     size_t at = 0, columns = 0;
@@ -112,9 +114,12 @@ void report_groups_print(const struct json *report, const char *since)
 /* A spreadsheet takes a text that begins so for a formula. */
 static void print_field(struct td_str text)
 {
+    struct td_str part;
     printf("\"%s", text.len && strchr("=+-@\t\r", text.data[0]) ? "'" : "");
-    for (size_t i = 0; i < text.len; i++)
-        printf(text.data[i] == '"' ? "\"\"" : "%c", text.data[i]);
+    for (bool first = true; str_next(&text, '"', &part); first = false) {
+        printf("%s", first ? "" : "\"\"");
+        command_print_harmless(stdout, part);
+    }
     printf("\"");
 }
 

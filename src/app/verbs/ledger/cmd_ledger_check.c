@@ -21,8 +21,9 @@ static void print_ledger(const char *path, const struct ledger_sound *ledger)
     printf("ledger %s: %s", path, ledger->sound ? "sound" : "damaged: ");
     command_print_harmless(stdout, str_from(ledger->problem));
     if (ledger->sound)
-        printf("; %llu exchanges, %llu attempts", (unsigned long long)ledger->exchanges,
-               (unsigned long long)ledger->attempts);
+        printf("; %llu exchange%s, %llu attempt%s", (unsigned long long)ledger->exchanges,
+               PLURAL(ledger->exchanges), (unsigned long long)ledger->attempts,
+               PLURAL(ledger->attempts));
     if (ledger->bytes)
         printf(", %.1f MB", (double)ledger->bytes / 1e6);
     printf("\n");
@@ -56,8 +57,9 @@ static void print_egress(const char *path, const struct egress_verdict *egress)
     printf("record of what left %s: %s", path, egress->sound ? "sound" : "damaged: ");
     command_print_harmless(stdout, str_from(egress->problem));
     if (egress->sound)
-        printf("; %llu transfers, %llu signed heads", (unsigned long long)egress->entry_count,
-               (unsigned long long)egress->head_count);
+        printf("; %llu transfer%s, %llu signed head%s", (unsigned long long)egress->entry_count,
+               PLURAL(egress->entry_count), (unsigned long long)egress->head_count,
+               PLURAL(egress->head_count));
     printf("\n");
 }
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/json.h"
+#include "base/str.h"
 #include "ledger/record/upkeep.h"
 
 #include <stdio.h>
@@ -49,9 +50,9 @@ static void print_result(const struct ledger_copied *copied, const char *what, c
 {
     char iso[25];
     clock_format_iso8601(copied->last_wall_ms, iso);
-    printf("%s: %llu exchanges, the newest of %s, %.1f MB; read whole, and sound\n", what,
-           (unsigned long long)copied->exchanges, copied->last_wall_ms ? iso : "never",
-           (double)copied->bytes / 1e6);
+    printf("%s: %llu exchange%s, the newest of %s, %.1f MB; read whole, and sound\n", what,
+           (unsigned long long)copied->exchanges, PLURAL(copied->exchanges),
+           copied->last_wall_ms ? iso : "never", (double)copied->bytes / 1e6);
     if (*aside)
         printf("what was there is %s\n", aside);
 }

@@ -98,7 +98,7 @@ static enum td_status export_exchanges(const struct ledger_lines_options *option
     if (status == TD_OK && !ended)
         status = error_set(err, TD_IO, "cannot write: %s", strerror(errno));
     if (status == TD_OK)
-        fprintf(stderr, "ledger: %llu exchanges\n", (unsigned long long)e.count);
+        fprintf(stderr, "ledger: %llu exchange%s\n", (unsigned long long)e.count, PLURAL(e.count));
     if (status == TD_OK && e.closed > 0)
         status = error_set(err, TD_DENIED,
                            "%llu exchanges are without their texts, which are encrypted under "

@@ -60,28 +60,36 @@ static long long count_of(const struct json *result, const char *name)
     return (long long)json_int(json_get(result, name), 0);
 }
 
+/* What is erased, by its member of the result. */
+static const struct {
+    const char *member, *name;
+    bool of_server;
+} erased[] = {{"exchanges", "names in the ledger's exchanges", false},
+              {"texts", "stored texts", false},
+              {"comments", "comments", false},
+              {"consents", "consents", false},
+              {"similar", "memories of where questions started", false},
+              {"vaults", "vaults of pseudonyms", false},
+              {"files", "files of batches", false},
+              {"deferred", "deferred questions", false},
+              {"tickets", "tickets for people", false},
+              {"answers", "answers kept for the same request", true},
+              {"responses", "kept responses and conversations", false}};
+
 static void print_result(const struct json *result, const char *user, bool by_server)
 {
-    printf("%s: %lld exchanges in the ledger no longer name the user; %lld stored texts and %lld "
-           "comments were erased\n",
-           user, count_of(result, "exchanges"), count_of(result, "texts"),
-           count_of(result, "comments"));
-    printf("%lld consents and %lld memories of where questions started were erased\n",
-           count_of(result, "consents"), count_of(result, "similar"));
-    printf("%lld vaults of pseudonyms were wiped\n", count_of(result, "vaults"));
-    printf("%lld files of batches and %lld deferred questions were removed\n",
-           count_of(result, "files"), count_of(result, "deferred"));
-    printf("%lld tickets for people were removed\n", count_of(result, "tickets"));
+    printf("Erased of ");
+    command_print_harmless(stdout, str_from(user));
+    printf(":\n");
+    for (size_t i = 0; i < sizeof erased / sizeof *erased; i++)
+        if (by_server || !erased[i].of_server)
+            printf("  %-35s %8lld\n", erased[i].name, count_of(result, erased[i].member));
     if (by_server)
-        printf("%lld answers that were kept for the same request were dropped\n",
-               count_of(result, "answers"));
-    printf("%lld kept responses and conversations were dropped\n", count_of(result, "responses"));
-    if (by_server)
-        printf("cached prompts and the memory of the confined worker were dropped\n");
+        printf("Cached prompts and the memory of the confined worker were dropped.\n");
     else
-        printf(
-            "no server runs here, so only files were erased; ask a server elsewhere with --url\n");
-    printf("the egress ledger keeps its entries, which hold hashes and no user\n");
+        printf("No server runs here, so only files were erased; ask a server elsewhere with "
+               "--url.\n");
+    printf("The egress ledger keeps its entries, which hold hashes and no user.\n");
 }
 
 /* Asks the server at `url`, or at the configuration's address. Where none answers there, erases

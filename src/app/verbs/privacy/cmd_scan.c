@@ -26,8 +26,11 @@ static bool print_table(struct td_str text, const struct findings *findings)
         struct td_str value = str_slice(text, span->begin, span->end);
         ok = printf("%8zu %8zu  %.2f  %-10s  %-24s  ", span->begin, span->end, (double)span->score,
                     names_class(span->data_class), span_name(span)) > 0;
-        for (size_t k = 0; k < value.len && k < 80; k++) /* one line each, whatever is in it */
-            putchar((unsigned char)value.data[k] < ' ' ? ' ' : value.data[k]);
+        char shown[81];
+        size_t len = value.len < 80 ? value.len : 80;
+        for (size_t k = 0; k < len; k++) /* one line each, whatever is in it */
+            shown[k] = (unsigned char)value.data[k] < ' ' ? ' ' : value.data[k];
+        command_print_harmless(stdout, (struct td_str){shown, len});
         ok = ok && puts(value.len > 80 ? "..." : "") >= 0;
     }
     return fflush(stdout) == 0 && ok;

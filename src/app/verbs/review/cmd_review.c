@@ -184,12 +184,14 @@ static int run(const struct wish *wish, const char *verb)
     if (wish->json)
         return command_print_json(out) ? 0 : 1;
     const struct json *list = json_get(out, "data");
+    command_harmless_begin();
     if (list && json_count(list) == 0)
         printf("no ticket waits\n");
     for (size_t i = 0; i < json_count(list); i++)
         print_row(json_at(list, i));
     if (!list)
         print_ticket(out);
+    command_harmless_end();
     json_free(out);
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -124,7 +124,9 @@ static int cmd_deferred_list(int argc, char **argv)
         return command_fail_as("deferred list", &err, command.as_json);
     if (command.as_json)
         return !command_print_json(list);
+    command_harmless_begin();
     print_list(list);
+    command_harmless_end();
     json_free(list);
     return 0;
 }
@@ -161,7 +163,9 @@ static int run_one(int argc, char **argv, const struct option_spec *spec, const 
         return command_fail_as(spec->verb, &err, command->as_json);
     if (command->as_json)
         return !command_print_json(row);
+    command_harmless_begin();
     print_one(row);
+    command_harmless_end();
     json_free(row);
     return 0;
 }
