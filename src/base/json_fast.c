@@ -249,7 +249,10 @@ static json_t *read_number(struct reader *reader)
     if (len >= NUMBER_BYTES_MAX)
         return NULL;
     reader->at = at;
-    return json_loadb(begin, len, JSON_DECODE_ANY, NULL);
+    json_t *number = json_loadb(begin, len, JSON_DECODE_ANY, NULL);
+    /* An integer of more than 64 bits, as schemas have 2^64 - 1. */
+    return number ? number
+                  : json_loadb(begin, len, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL);
 }
 
 static json_t *read_word(struct reader *reader)

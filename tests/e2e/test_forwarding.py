@@ -67,6 +67,19 @@ def test_a_chats_members_arrive_in_their_order():
 
 
 @case
+def test_a_bound_of_more_than_64_bits_arrives_as_a_number():
+    schema = {"type": "integer", "minimum": 0, "maximum": 2**64 - 1}
+    tool = {"type": "function", "function": {"name": "paint", "parameters": schema}}
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud) as tandem:
+        body = {"model": "auto", "messages": [{"role": "user", "content": "x"}], "tools": [tool]}
+        arrived = json.loads(sent(tandem, cloud, "/v1/chat/completions", body))
+        equal(arrived["tools"][0]["function"]["parameters"]["minimum"], 0)
+        bound = arrived["tools"][0]["function"]["parameters"]["maximum"]
+        assert abs(bound - 2**64) < 2**64 / 1e14, bound
+
+
+@case
 def test_other_dialects_arrive_as_the_chat_that_asks_the_same():
     messages = {
         "model": "auto",
