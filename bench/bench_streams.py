@@ -112,10 +112,6 @@ class Stream:
     def first_ms(self) -> Any:
         return (self.events[0] - self.begin) * 1000
 
-    @property
-    def gaps_ms(self) -> list:
-        return [(after - before) * 1000 for before, after in zip(self.events, self.events[1:])]
-
 
 def drive(streams: Any, at_tokens: Any = None, then: Any = None) -> Any:
     """Reads all streams to their ends; once each has brought at_tokens pieces, then() adds

@@ -84,8 +84,6 @@ MIXES = {"nano": MIX, "nano-large": MIX, "nano-tools": TOOLS_MIX}
 # units were right after 10 million tokens. "command" asks for what no tool of the request does.
 COMPUTED = {"units", "dates", "arithmetic"}
 REFUSED = COMPUTED | {"command"}
-# Tasks whose whole answer is one label; a label is one token (tokenizer.py).
-LABEL_TASKS = {"intent", "banking", "sentiment", "language", "yesno"}
 
 GENERIC_SYSTEM = lines("""
 You are a helpful assistant.

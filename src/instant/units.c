@@ -239,10 +239,6 @@ static bool write(const struct quantity *from, const struct unit *to, struct buf
     return true;
 }
 
-#define HOW_MANY                                                                  \
-    "how many|combien de|combien d|wie viele|wieviele|wie viel|wieviel|cuántos|" \
-    "cuántas|cuantos|cuantas|quanti|quante|quantos|quantas|hoeveel|hur många|ile"
-
 bool units_answer(struct words *words, struct buf *out)
 {
     struct quantity from, found = {0};

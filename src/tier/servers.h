@@ -30,7 +30,6 @@ struct server_signing {
     uint64_t wall_ms;
     const char *region; /* NULL = as the address says it */
 };
-#define SERVER_SIGNATURE_HEADERS 3
 
 struct tier_server {
     const char *name; /* `kind` in the configuration */

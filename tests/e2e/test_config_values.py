@@ -233,10 +233,6 @@ def test_init_writes_a_file_that_serves():
         equal(code, 0, err)
 
 
-def init_screen(path):
-    return Screen([str(BINARY), "init", str(path)], clean_environment(PATH="/usr/bin:/bin"))
-
-
 @case
 def test_init_asks_five_questions():
     path = FOLDER / "asked.yaml"

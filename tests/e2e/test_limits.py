@@ -17,7 +17,6 @@ from scripted_cloud import Script, ScriptedCloud
 from tandem import SOON_S, clean_environment, edge_first, run, wait_until
 
 CLOUDY = {"x-tandem-mode": "only-cloud"}
-USD_A_CALL = 0.01
 
 
 def cloud_of(**script):

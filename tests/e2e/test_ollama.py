@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ollama's API and llama-server's own endpoints: requests of their documentation are answered in
 their form, from the same tiers and under the same rules as a chat. What the official clients make
-of Ollama's answers is tests/clients/test_ollama.py's."""
+of Ollama's answers is shown by tests/clients/test_python.py."""
 
 import base64
 import json

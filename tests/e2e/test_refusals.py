@@ -65,7 +65,6 @@ MEANINGS = [
         (400, "invalid_value", "messages[0].content", None),
     ),
 ]
-RENAMED = {"messages": {"/v1/responses": "input"}}
 
 
 def check_meaning(tandem, script, path, body, wanted):

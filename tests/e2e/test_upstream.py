@@ -140,7 +140,6 @@ def test_a_single_callers_failures_rest_a_tier_that_nobody_else_asks():
 
 # --- usage ---
 
-SENT_TOKENS = 4096 + 600  # what a body of a few hundred bytes can come to
 TEXT = "Because bread was dear."
 
 LIES = [

@@ -6,7 +6,7 @@ export interface Address {
   rest: string // "ex_1" of #/explain/ex_1
 }
 
-export function readAddress(): Address {
+function readAddress(): Address {
   const [view = '', ...rest] = location.hash.replace(/^#\/?/, '').split('/')
   return { view, rest: rest.map(decode).join('/') }
 }

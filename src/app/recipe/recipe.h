@@ -21,7 +21,6 @@
 #include "base/arena.h"
 
 #define RECIPE_TEXTS_MAX 64
-#define RECIPE_PATH_BYTES 4096
 
 struct recipe {
     struct arena *arena;

@@ -19,7 +19,7 @@ struct recipe_state {
     const char *path; /* of steps.json; borrowed */
     struct json *steps;
     struct recipe_file *files; /* [file_count]: hashed in this run */
-    size_t file_count, file_capacity;
+    size_t file_count;
     const volatile sig_atomic_t *interrupted;
 };
 

@@ -74,8 +74,7 @@ struct tagger_reader {
     struct td_str text;
     size_t at;
     uint16_t pending; /* signs after the last word that are read already */
-    uint8_t last_length;
-    bool last_title; /* shape of the last word: initial or abbreviation */
+    bool last_title;  /* shape of the last word: initial or abbreviation */
 };
 
 void tagger_reader_init(struct tagger_reader *reader, struct td_str text);

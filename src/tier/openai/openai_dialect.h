@@ -13,7 +13,6 @@
 
 struct buf;
 struct model_card;
-struct tier_facts;
 
 /* Where a reader puts what it reads. After a failure or the end nothing more is taken. */
 struct dialect_out {

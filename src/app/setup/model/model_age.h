@@ -7,7 +7,6 @@
 #include "base/buf.h"
 
 struct json;
-struct ledger_reader;
 
 #define MODEL_DAY_BYTES 11 /* "2026-11-27" */
 

@@ -6,7 +6,6 @@
 #include "api/admin/key_desk.h"
 
 struct config;
-struct json;
 
 struct key_command {
     struct config *config;

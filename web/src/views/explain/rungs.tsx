@@ -25,7 +25,7 @@ export interface Rung {
 }
 
 /** The tiers in the order of the ladder: as the plan saw them, then whatever else was asked. */
-export function rungsOf(exchange: Exchange, placeOf: (tier: string) => Place | null): Rung[] {
+function rungsOf(exchange: Exchange, placeOf: (tier: string) => Place | null): Rung[] {
   const { attempts, reasons, signals } = exchange
   const names = new Set(Object.keys(signals?.plan?.tiers ?? {}))
   for (const attempt of attempts) names.add(attempt.tier)

@@ -14,7 +14,7 @@ interface Span {
 
 const TICKS = [0, 0.25, 0.5, 0.75, 1]
 
-export function spansOf(exchange: Exchange): { spans: Span[]; wholeMs: number } {
+function spansOf(exchange: Exchange): { spans: Span[]; wholeMs: number } {
   const ends = exchange.attempts.map((attempt) => attempt.start_ms + attempt.total_ms)
   const wholeMs = Math.max(exchange.total_ms ?? 0, ...ends, 0.001)
   const share = (ms: number) => Math.min(Math.max(ms / wholeMs, 0), 1)

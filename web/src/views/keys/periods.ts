@@ -8,7 +8,7 @@ export type Span = 'day' | 'week' | 'month'
 
 const dayOf = (ms: number) => new Date(Math.floor(ms / DAY_MS) * DAY_MS)
 
-export function monday(ms: number): number {
+function monday(ms: number): number {
   const day = dayOf(ms)
   return day.getTime() - ((day.getUTCDay() + 6) % 7) * DAY_MS
 }
@@ -18,7 +18,7 @@ const monthStart = (ms: number, by = 0) => {
   return Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + by, 1)
 }
 
-export const startOf = (span: Span, ms: number) =>
+const startOf = (span: Span, ms: number) =>
   span === 'week' ? monday(ms) : span === 'month' ? monthStart(ms) : dayOf(ms).getTime()
 
 export interface Period {

@@ -11,7 +11,7 @@ import { hasSaid, isRunning, isUndecided, type Pair } from './conversation'
 export const tiersOf = (models: Model[]) => models.filter((one) => one.tandem?.kind === 'tier')
 
 /** The two that differ most: the device, and the farthest one that is ready. */
-export function usualPair(tiers: Model[]): [string, string] | null {
+function usualPair(tiers: Model[]): [string, string] | null {
   const [first, ...rest] = tiers
   const far = rest.findLast((one) => one.tandem?.usable !== false) ?? rest.at(-1)
   return first && far ? [first.id, far.id] : null

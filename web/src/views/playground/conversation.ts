@@ -50,7 +50,7 @@ export interface Pair {
 export type Turn = Question | Results | Answer | Pair
 
 let lastId = 0
-export const newId = () => ++lastId
+const newId = () => ++lastId
 
 export const question = (text: string, files: Attachment[] = []): Question => ({
   role: 'user',
