@@ -303,6 +303,17 @@ static void unpack_nvfp4(const uint8_t *restrict block, int8_t *restrict quants,
     }
 }
 
+const struct low_tables low_tables = {
+    .iq1_s = iq1_s_grid,
+    .iq2_xxs = iq2_xxs_grid,
+    .iq2_xs = iq2_xs_grid,
+    .iq2_s = iq2_s_grid,
+    .iq3_xxs = iq3_xxs_grid,
+    .iq3_s = iq3_s_grid,
+    .even_masks = even_masks,
+    .nvfp4_scales = nvfp4_scales,
+};
+
 /* ---- choice --------------------------------------------------------------------------------- */
 
 typedef void unpack_fn(const uint8_t *restrict block, int8_t *restrict quants,

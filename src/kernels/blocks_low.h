@@ -63,6 +63,16 @@ struct low_span {
 bool block_low_has(enum tensor_type type);
 /* Required once before the next; any thread, and cheap when it is called again. */
 void block_low_prepare(void);
+/* For unpackers that look points up themselves, after block_low_prepare(). A point of eight or four
+ * bytes is a number; those of iq1_s are 8 * (coordinate + 1) + 128. */
+struct low_tables {
+    const uint64_t *iq1_s, *iq2_xxs, *iq2_xs, *iq2_s;
+    const uint32_t *iq3_xxs, *iq3_s;
+    const uint64_t *even_masks; /* [128]: 0xff in byte i where an index of signs negates it */
+    const float *nvfp4_scales;  /* [256] */
+};
+extern const struct low_tables low_tables;
+
 /* `cols` weights, at most SUPER_BLOCK. */
 void block_low_unpack(enum tensor_type type, const uint8_t *blocks, size_t cols,
                       struct low_span *out);

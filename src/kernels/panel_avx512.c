@@ -117,6 +117,7 @@ TILE_INLINE void block_32(const struct part *part, enum kind_32 kind, int height
 
 TILE_INLINE void multiply_32(const struct part *part, enum kind_32 kind, int height, int width)
 {
+    const size_t halves = kind == SIXTEENS ? 2 : 1;
     const size_t ahead_bytes = (size_t)height * part->ahead_bytes;
     const uint8_t *ahead = part->ahead;
     for (size_t row = 0; row < part->rows; row += (size_t)height) {
@@ -128,10 +129,12 @@ TILE_INLINE void multiply_32(const struct part *part, enum kind_32 kind, int hei
                 sums[r][c] = _mm512_load_ps(part->work->sums[row + (size_t)r] + part->token +
                                             KERNELS_PANEL_TOKENS * c);
 #pragma GCC unroll 1
-        for (size_t b = 0; b < part->blocks; b++, ahead += ahead_bytes) {
-            prefetch_ahead(ahead, ahead_bytes);
-            for (size_t half = 0; half < (kind == SIXTEENS ? 2 : 1); half++)
-                block_32(part, kind, height, width, row, b, half, sums);
+        for (size_t i = 0; i < halves * part->blocks; i++) {
+            if (i % halves == 0) {
+                prefetch_ahead(ahead, ahead_bytes);
+                ahead += ahead_bytes;
+            }
+            block_32(part, kind, height, width, row, i / halves, i % halves, sums);
         }
 #pragma GCC unroll 8
         for (int r = 0; r < height; r++)

@@ -26,6 +26,7 @@
 #include "kernels/lanes_avx2.h"
 #include "kernels/tile_types.h"
 #include "kernels/unpack_avx2.h"
+#include "kernels/unpack_low_avx2.h"
 
 enum {
     TILE_ROWS = 8,
@@ -473,33 +474,58 @@ MANY_256(many_signed_256, .is_signed = true)
 
 /* ---- types of blocks_low.h ------------------------------------------------------------------- */
 
-/* Up to 256 columns of the tile's rows. A pair of blocks is as in struct pair_32. */
+/* Up to 256 columns of the tile's rows. */
 struct unpacked_low {
-    struct pair_32 quants[SUPER_BLOCK / (2 * BLOCK_32)][TILE_ROWS];
+    __m256i quants[SUPER_BLOCK / BLOCK_32][TILE_ROWS];
     _Alignas(32) float scales[SUPER_BLOCK / 16][TILE_ROWS];
 };
 
-static void unpack_rows_low(enum tensor_type type, const struct tile *tile, size_t offset,
-                            size_t cols, struct unpacked_low *out)
+/* One row; `out` is its place among the rows. Each type has a function of its own. */
+TILE_INLINE void unpack_row_low(enum tensor_type type, const uint8_t *at, size_t cols,
+                                __m256i (*quants)[TILE_ROWS], float (*scales)[TILE_ROWS])
 {
-    struct low_span span;
+    const size_t blocks = tile_block_elements(type) / BLOCK_32;
+    for (size_t left = cols; left > 0; left -= tile_block_elements(type)) {
+        const float d = scale_low(type, at);
 #pragma GCC unroll 1
-    for (size_t r = 0; r < TILE_ROWS; r++) {
-        prefetch_row(tile, r, offset, 128);
-        block_low_unpack(type, tile->at[r] + offset, cols, &span);
-#pragma GCC unroll 1
-        for (size_t pair = 0; pair < cols / (2 * BLOCK_32); pair++) {
-            const uint8_t *at = (const uint8_t *)span.quants + 2 * BLOCK_32 * pair;
-            out->quants[pair][r] =
-                (struct pair_32){load_two(at, BLOCK_32), load_two(at + 16, BLOCK_32)};
+        for (size_t j = 0; j < blocks; j++, quants++, scales += 2) {
+            quants[0][0] = quants_low(type, at, j);
+            scales[0][0] = d * factor_low(type, at, 2 * j);
+            scales[1][0] = d * factor_low(type, at, 2 * j + 1);
         }
-#pragma GCC unroll 1
-        for (size_t i = 0; i < cols / 16; i++)
-            out->scales[i][r] = span.scales[i];
+        at += tile_block_bytes(type);
     }
 }
 
-/* The sums of four rows of the sixteens of two blocks; see sum_quads(). */
+typedef void unpack_low_fn(const uint8_t *at, size_t cols, __m256i (*quants)[TILE_ROWS],
+                           float (*scales)[TILE_ROWS]);
+#define UNPACK_LOW(type)                                                                   \
+    static void unpack_##type(const uint8_t *at, size_t cols, __m256i(*quants)[TILE_ROWS], \
+                              float(*scales)[TILE_ROWS])                                   \
+    {                                                                                      \
+        unpack_row_low(type, at, cols, quants, scales);                                    \
+    }
+UNPACK_LOW(TENSOR_IQ1_S)
+UNPACK_LOW(TENSOR_IQ1_M)
+UNPACK_LOW(TENSOR_IQ2_XXS)
+UNPACK_LOW(TENSOR_IQ2_XS)
+UNPACK_LOW(TENSOR_IQ2_S)
+UNPACK_LOW(TENSOR_IQ3_XXS)
+UNPACK_LOW(TENSOR_IQ3_S)
+UNPACK_LOW(TENSOR_TQ1_0)
+UNPACK_LOW(TENSOR_TQ2_0)
+UNPACK_LOW(TENSOR_NVFP4)
+UNPACK_LOW(TENSOR_Q1_0)
+UNPACK_LOW(TENSOR_Q2_0)
+
+#define LOW(type) [type] = unpack_##type
+static unpack_low_fn *const unpack_low[TENSOR_TYPE_COUNT] = {
+    LOW(TENSOR_IQ1_S), LOW(TENSOR_IQ1_M),   LOW(TENSOR_IQ2_XXS), LOW(TENSOR_IQ2_XS),
+    LOW(TENSOR_IQ2_S), LOW(TENSOR_IQ3_XXS), LOW(TENSOR_IQ3_S),   LOW(TENSOR_TQ1_0),
+    LOW(TENSOR_TQ2_0), LOW(TENSOR_NVFP4),   LOW(TENSOR_Q1_0),    LOW(TENSOR_Q2_0),
+};
+
+/* The sums of the two sixteens of a block, of four rows; see sum_quads(). */
 TILE_INLINE __m256i dot_sixteens(const __m256i w[4], __m256i x)
 {
     __m256i dots[4];
@@ -511,46 +537,39 @@ TILE_INLINE __m256i dot_sixteens(const __m256i w[4], __m256i x)
     return sum_quads(dots);
 }
 
-/* Adds the sixteens of a pair of blocks one after the other. */
-TILE_INLINE __m256 add_pair_low(const struct unpacked_low *w, size_t pair, const uint8_t *act,
-                                __m256 sum)
+/* Adds the sixteens of a block one after the other. */
+TILE_INLINE __m256 add_block_low(const __m256i quants[TILE_ROWS], float (*scales)[TILE_ROWS],
+                                 const uint8_t *act, __m256 sum)
 {
-    const struct pair_x x = load_pair(act);
-    __m256i low[2], high[2];
-#pragma GCC unroll 1
-    for (int half = 0; half < 2; half++) {
-        const struct pair_32 *rows = w->quants[pair] + 4 * half;
-        low[half] =
-            dot_sixteens((__m256i[]){rows[0].low, rows[1].low, rows[2].low, rows[3].low}, x.low);
-        high[half] = dot_sixteens(
-            (__m256i[]){rows[0].high, rows[1].high, rows[2].high, rows[3].high}, x.high);
-    }
+    const __m256i x = load_two(act, ACT32_HIGH_AT);
+    const __m256 scale = _mm256_broadcast_ss((const void *)(act + ACT32_SCALE_AT));
+    __m256i first = dot_sixteens(quants, x), second = dot_sixteens(quants + 4, x);
 #pragma GCC unroll 2
-    for (int b = 0; b < 2; b++) {
-        const float(*scales)[TILE_ROWS] = w->scales + 4 * pair + 2 * b;
-        __m256 scale = _mm256_broadcast_ss((const void *)(act + ACT32_SCALE_AT + 16 * b));
-        sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(join_halves(low[0], low[1], b)),
-                              _mm256_mul_ps(_mm256_load_ps(scales[0]), scale), sum);
-        sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(join_halves(high[0], high[1], b)),
-                              _mm256_mul_ps(_mm256_load_ps(scales[1]), scale), sum);
-    }
+    for (int half = 0; half < 2; half++)
+        sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(join_halves(first, second, half)),
+                              _mm256_mul_ps(_mm256_load_ps(scales[half]), scale), sum);
     return sum;
 }
 
-static void multiply_low(enum tensor_type type, const struct tile *tile, size_t count)
+static void multiply_low(unpack_low_fn *unpack, const struct tile *tile, size_t count)
 {
     const uint8_t *acts[TOKENS_MAX];
     struct unpacked_low w;
     __m256 sums[TOKENS_MAX];
     set_tokens(tile, count, acts, sums);
-    block_low_prepare();
     for (size_t c = 0; c < tile->cols; c += SUPER_BLOCK) {
-        size_t cols = tile->cols - c < SUPER_BLOCK ? tile->cols - c : SUPER_BLOCK;
-        unpack_rows_low(type, tile, tile->row_bytes * c / tile->cols, cols, &w);
+        const size_t cols = tile->cols - c < SUPER_BLOCK ? tile->cols - c : SUPER_BLOCK;
+        const size_t offset = tile->row_bytes * c / tile->cols;
+        for (size_t r = 0; r < TILE_ROWS; r++) {
+            prefetch_row(tile, r, offset, 128);
+            unpack(tile->at[r] + offset, cols, (void *)(w.quants[0] + r),
+                   (void *)(w.scales[0] + r));
+        }
         for (size_t t = 0; t < count; t++)
-            for (size_t pair = 0; pair < cols / (2 * BLOCK_32); pair++)
-                sums[t] = add_pair_low(
-                    &w, pair, acts[t] + c / ACT32_GROUP * ACT32_BYTES + pair_at(pair), sums[t]);
+            for (size_t b = 0; b < cols / BLOCK_32; b++)
+                sums[t] = add_block_low(w.quants[b], w.scales + 2 * b,
+                                        acts[t] + (c / BLOCK_32 + b) / 4 * ACT32_BYTES + b % 4 * 16,
+                                        sums[t]);
     }
     for (size_t t = 0; t < count; t++)
         store_rows(tile, t, sums[t]);
@@ -622,7 +641,7 @@ static void multiply_tile(enum tensor_type type, const struct tile *tiles, size_
     if (functions[type] != NULL)
         functions[type](&tile, tokens);
     else
-        multiply_low(type, &tile, tokens);
+        multiply_low(unpack_low[type], &tile, tokens);
 }
 
 /* The rows of a tile are read side by side. They are not neighbours: the tiles of a block take one
@@ -644,7 +663,8 @@ static void multiply_block(enum tensor_type type, struct tile *tile, size_t rows
 void quants_multiply_avx2(enum tensor_type type, const struct tile *whole, size_t rows,
                           size_t tokens)
 {
-    ASSERT(functions[type] != NULL || block_low_has(type));
+    ASSERT(functions[type] != NULL || unpack_low[type] != NULL);
+    block_low_prepare();
     for (size_t begin = 0; begin < rows; begin += TILE_ROWS_BLOCK) {
         size_t count = rows - begin < TILE_ROWS_BLOCK ? rows - begin : TILE_ROWS_BLOCK;
         for (size_t t = 0; t < tokens; t += TOKENS_MAX) {

@@ -22,6 +22,19 @@ TILE_INLINE size_t tile_block_bytes(enum tensor_type type)
     }
 }
 
+#define TILE_BLOCK_ELEMENTS(type, number, name, elements, bytes) \
+    case type:                                                   \
+        return elements;
+
+TILE_INLINE size_t tile_block_elements(enum tensor_type type)
+{
+    switch (type) {
+        TENSOR_TYPES(TILE_BLOCK_ELEMENTS)
+    default:
+        return 1; /* no type */
+    }
+}
+
 /* Whether a minimum is added to each weight (blocks of 32) or subtracted (blocks of 256). */
 TILE_INLINE bool tile_has_minimum(enum tensor_type type)
 {
