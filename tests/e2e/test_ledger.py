@@ -216,6 +216,24 @@ def test_texts_of_an_older_version_are_found_and_encrypted():
 
 
 @case
+def test_explain_waits_for_the_commit_of_an_answer_that_has_just_come():
+    with Tandem(STORE) as tandem:
+        exchange = say(tandem, "set an alarm for nine")
+        path = recorded(tandem, 1)
+
+        def rename(old, new):
+            with sqlite3.connect(path) as database:
+                database.execute("UPDATE exchange SET id = ? WHERE id = ?", (new, old))
+            database.close()
+
+        rename(exchange, "ex_another")  # as if its commit were still to come
+        later = threading.Timer(0.8, rename, ("ex_another", exchange))
+        later.start()
+        assert exchange in verb(tandem, "explain", exchange)
+        later.join()
+
+
+@case
 def test_exports_are_what_the_learning_verbs_read():
     with Tandem(STORE) as tandem:
         for i in range(3):

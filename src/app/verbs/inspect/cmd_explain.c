@@ -15,19 +15,23 @@
 #include <time.h>
 
 #define COMMIT_WAIT_MS 250
+#define COMMIT_WAITS 12 /* for an id as a whole: nobody types that, so an answer had it just now */
+#define WHOLE_ID_BYTES 27
 
 static enum td_status find_local(const char *config_path, const char *id, struct json **out,
                                  struct td_error *err)
 {
     struct config *config = NULL;
     enum td_status status = config_load(config_path, &config, err);
-    /* A server commits within COMMIT_WAIT_MS of the answer; an earlier exchange is not the last. */
+    /* A server commits within COMMIT_WAIT_MS of the answer, unless its disk is busy; an earlier
+     * exchange is not the last. */
     struct timespec pause = {0, COMMIT_WAIT_MS * 1000000L};
     if (status == TD_OK && strcmp(id, "last") == 0)
         nanosleep(&pause, NULL);
     if (status == TD_OK)
         status = explanation_read(config, id, out, err);
-    if (config && status == TD_NOT_FOUND) {
+    int waits = strlen(id) >= WHOLE_ID_BYTES ? COMMIT_WAITS : 1;
+    while (config && status == TD_NOT_FOUND && waits-- > 0) {
         nanosleep(&pause, NULL);
         *err = (struct td_error){0};
         status = explanation_read(config, id, out, err);
