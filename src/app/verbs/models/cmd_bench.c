@@ -14,8 +14,8 @@
 #include "engine/measure/roofline.h"
 #include "kernels/kernels.h"
 
+#include <sched.h>
 #include <stdio.h>
-#include <unistd.h>
 
 struct bench {
     const char *model_path;
@@ -202,8 +202,10 @@ static enum td_status run(struct bench *bench, bool *printed, struct td_error *e
     bench->kernels = kernels ? kernels->name : "unknown";
     bench->info = td_model_get_info(model);
     uint32_t asked = bench->options.thread_count;
-    /* Without a number: one, and all. */
-    bool several = asked == 0 && sysconf(_SC_NPROCESSORS_ONLN) > 1;
+    cpu_set_t allowed;
+    /* Without a number: one, and all that this process may use. */
+    bool several = asked == 0 && sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
+                   CPU_COUNT(&allowed) > 1;
     if (several)
         status = run_once(bench, model, 1, printed, err);
     if (status == TD_OK)
