@@ -94,7 +94,7 @@ def test_an_answer_that_was_kept_is_given_while_all_places_of_its_tier_are_taken
 @case
 def test_answers_on_disk_outlive_a_restart_encrypted():
     cloud = ScriptedCloud(Script(text="Because of the moon."))
-    on = "\ncache: {answers: deterministic, on_disk: true, ttl_s: 8}\n"
+    on = "\ncache: {answers: deterministic, on_disk: true}\n"
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "answers"
         env = {"TANDEM_STATE_DIR": folder}
@@ -103,7 +103,6 @@ def test_answers_on_disk_outlive_a_restart_encrypted():
             equal(verdict(ask(tandem, "And the sun?")), "miss")
             assert not file.exists()
             tandem.stop()
-        begun = time.monotonic()
         kept = file.read_bytes()
         assert b"moon" not in kept and b"TDANSW" not in kept, kept[:80]
         equal(file.stat().st_mode & 0o077, 0)
@@ -129,9 +128,13 @@ def test_answers_on_disk_outlive_a_restart_encrypted():
                 assert any("answers_not_read" in line for line in tandem.log), tandem.log
                 equal(verdict(ask(tandem, "And the sun?")), "miss")
                 tandem.stop()
-        wait_until(lambda: time.monotonic() > begun + 9)
-        with server(cloud, on, env=env) as tandem:  # and its time goes on while nothing runs
-            equal(verdict(ask(tandem, user="u1")), "miss")
+        brief = on.replace("true", "true, ttl_s: 2")
+        with server(cloud, brief, env=env) as tandem:
+            equal(verdict(ask(tandem, "And the wind?", user="u1")), "miss")
+            tandem.stop()
+        time.sleep(3)
+        with server(cloud, brief, env=env) as tandem:  # and its time goes on while nothing runs
+            equal(verdict(ask(tandem, "And the wind?", user="u1")), "miss")
             tandem.stop()
         assert file.exists()
         code, _, err = run("forget", "u1", env=clean_environment(**env))
@@ -236,9 +239,14 @@ def test_a_request_may_refuse_or_refresh():
 def test_an_answer_grows_too_old():
     cloud = ScriptedCloud()
     with server(cloud, "\ncache: {answers: deterministic, ttl_s: 1}\n") as tandem:
-        equal([verdict(ask(tandem)) for _ in range(2)], ["miss", "hit"])
+        for number in range(50):  # until both came within the second, however busy the machine is
+            asked, began = f"Question {number}?", time.monotonic()
+            got = [verdict(ask(tandem, asked)) for _ in range(2)]
+            if time.monotonic() - began < 1:
+                break
+        equal(got, ["miss", "hit"])
         time.sleep(1.2)
-        equal(verdict(ask(tandem)), "miss")
+        equal(verdict(ask(tandem, asked)), "miss")
 
 
 @case

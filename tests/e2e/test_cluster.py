@@ -98,15 +98,18 @@ def test_a_database_that_gives_no_answer_holds_up_only_who_asks_for_it() -> None
         paths = ["/tandem/v1/exchanges", f"/tandem/v1/exchanges/{name}", "/tandem/v1/shadows"] * 3
 
         def look(path: str) -> None:
-            answers.append(tandem.get(path, timeout=30))
+            answers.append(tandem.get(path, timeout=60))
 
         askers = [threading.Thread(target=look, args=(path,)) for path in paths]
+        begun = time.monotonic()
+        equal(tandem.get("/healthz").status, 200)
+        usual = time.monotonic() - begun
         with db.stalled():
             for asker in askers:
                 asker.start()
             time.sleep(0.2)
             for _ in range(10):
-                equal(tandem.get("/healthz", timeout=2).status, 200)
+                equal(tandem.get("/healthz", timeout=2 + 10 * usual).status, 200)
                 ask(tandem)
             for asker in askers:
                 asker.join()
@@ -142,11 +145,12 @@ def test_nothing_is_lost_while_the_database_is_away() -> None:
     with database() as db, node("a", cloud, db.url) as a:
         asked = {ask(a)}
         wait_until(lambda: ids(db) == asked)
+        before = logged(a, "ledger_database_away")  # a busy machine may have been slow
         db.kill()
         for _ in range(5):
             asked.add(ask(a))
             time.sleep(0.2)
-        wait_until(lambda: logged(a, "ledger_database_away") == 1)
+        wait_until(lambda: logged(a, "ledger_database_away") == before + 1)
         ready = a.get("/readyz")
         equal(ready.status, 200)
         equal(ready.json["ledger"]["code"], "database_away")
@@ -155,7 +159,7 @@ def test_nothing_is_lost_while_the_database_is_away() -> None:
         # An answer of more than a second ago survives the end of the node as well; a busy machine
         # has its time.
         time.sleep(3)
-        equal(logged(a, "ledger_database_away"), 1)
+        equal(logged(a, "ledger_database_away"), before + 1)
         a.process.send_signal(signal.SIGKILL)
         a.ended()
         again = Tandem(env={**a.environment, "TANDEM_CONFIG": str(a.config)})
@@ -163,8 +167,8 @@ def test_nothing_is_lost_while_the_database_is_away() -> None:
             asked.add(ask(again))
             db.start()
             wait_until(lambda: ids(db) == asked)
-            wait_until(lambda: logged(again, "ledger_database_back") == 1)
-            assert "ledger" not in again.get("/readyz").json
+            wait_until(lambda: logged(again, "ledger_database_back") >= 1)
+            wait_until(lambda: "ledger" not in again.get("/readyz").json)
             equal(db.number("SELECT count(*) FROM tandem.attempt"), len(asked))
             assert "tandem_ledger_dropped_total 0\n" in again.get("/metrics").body.decode()
         finally:

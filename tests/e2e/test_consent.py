@@ -62,7 +62,7 @@ def test_a_request_does_not_give_its_own_consent():
     with server(cloud, "    consent: required\n") as tandem:
         own = {"id": "form-17", "scope": "*", "expires": soon()}
         refused_for(tandem.chat("Hello", CLOUD, tandem={"consent": own}), "nobody gave")
-        short = {"id": "form-18", "scope": "auto", "expires": soon(9)}
+        short = {"id": "form-18", "scope": "auto", "expires": soon(90)}
         equal(tandem.request("POST", "/tandem/v1/consents", short).status, 200)
         equal(
             tandem.chat(
