@@ -10,11 +10,14 @@
 #include "base/json.h"
 #include "cluster/postgres.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static int run_help(int argc, char **argv);
 
@@ -140,8 +143,34 @@ int _gnutls_global_init_skip(void)
     return 1;
 }
 
+/* A file that is opened must not become what results are printed to. Writing there fails. */
+static void fill_standard_files(void)
+{
+    while (true) {
+        int fd = open("/dev/null", O_RDONLY);
+        if (fd <= STDERR_FILENO && fd >= 0)
+            continue;
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+}
+
+/* What was printed and did not arrive makes a failure, or a full disk would look like success. A
+ * server's readiness is nobody's result. */
+static int finish(const struct verb *verb, int code)
+{
+    errno = 0;
+    bool lost = (fflush(stdout) != 0 || ferror(stdout)) && verb != &verb_serve;
+    if (lost && errno != EPIPE)
+        fprintf(stderr, "tandem %s: cannot write to standard output%s%s\n", verb->name,
+                errno ? ": " : "", errno ? strerror(errno) : "");
+    return lost && code == 0 ? 1 : code;
+}
+
 int main(int argc, char **argv)
 {
+    fill_standard_files();
     json_watch_memory();
     keep_memory_private();
     postgres_announce();
@@ -156,5 +185,5 @@ int main(int argc, char **argv)
     else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
         name = "version";
     const struct verb *verb = find(name);
-    return verb ? verb->run(argc - 1, argv + 1) : refuse_unknown(name);
+    return verb ? finish(verb, verb->run(argc - 1, argv + 1)) : refuse_unknown(name);
 }

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import Skip, case, equal, main
-from tandem import NANO, ROOT, SHARED, clean_environment, run
+from tandem import BINARY, NANO, ROOT, SHARED, clean_environment, run
 
 GOLDEN = SHARED / "golden"
 STORIES = GOLDEN / "real" / "stories260K-f32.gguf"
@@ -233,6 +233,40 @@ def test_options_that_cannot_be_read_are_wrong_use():
     # What a file or standard input holds is not how the command was used.
     code, _, err = run("detokenize", stdin=b"1,x")
     assert code == 1 and "byte 2" in err, (code, err)
+
+
+@case
+def test_a_result_that_cannot_be_written_is_a_failure():
+    with tempfile.TemporaryDirectory() as folder:
+        env = clean_environment(TANDEM_STATE_DIR=folder)
+        equal(run("ask", "what is 2+3?", env=env)[1], b"5\n")
+        for call in (
+            ("ask", "what is 2+3?"),
+            ("report", "--by", "day", "--csv"),
+            ("report", "--json"),
+            ("ledger", "export"),
+            ("models",),
+            ("help",),
+            ("version",),
+        ):
+            for redirection in (">/dev/full", ">&-", "<&- >&-"):
+                line = f'"$@" {redirection}'
+                done = subprocess.run(
+                    ["sh", "-c", line, "sh", str(BINARY), *call],
+                    env=env,
+                    capture_output=True,
+                    timeout=60,
+                )
+                assert done.returncode == 1, (call, redirection, done)
+                assert b"cannot write to standard output" in done.stderr, (call, redirection, done)
+        code, out, _ = run("ledger", "check", env=env)
+        assert code == 0 and b"sound" in out, out
+
+
+@case
+def test_stop_says_that_it_ends_no_single_model():
+    code, _, err = run("stop", "nano")
+    assert code == 2 and "no single model" in err and "idle_s" in err, err
 
 
 @case

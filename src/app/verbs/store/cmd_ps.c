@@ -79,7 +79,8 @@ static int cmd_ps(int argc, char **argv)
 
 static int cmd_stop(int argc, char **argv)
 {
-    const char *config_path = NULL;
+    const char *config_path = NULL, *model[1];
+    size_t count = 0;
     uint32_t seconds = 60;
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
@@ -91,10 +92,18 @@ static int cmd_stop(int argc, char **argv)
         .summary = HELP_TEXT(
             "Ends the server of this state folder, and with it all models that it has in "
             "memory, as SIGTERM does: what it answers is finished. Where a service manager "
-            "started it, stop it there: otherwise it may start again."),
+            "started it, stop it there: otherwise it may start again.\n"
+            "A single model is not ended by hand: one that is a tier of its own leaves memory "
+            "after the tier's idle_s without a request."),
         OPTION_TABLE(options),
+        .positional_max = 1,
     };
-    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, model, &count);
+    if (count)
+        return options_misuse("stop",
+                              "it ends the server, and no single model: where '%.60s' is a tier "
+                              "of its own, it leaves memory after the tier's idle_s",
+                              model[0]);
     struct td_error err = {0};
     struct config *config = NULL;
     char owner[STATE_OWNER_BYTES];
