@@ -143,6 +143,22 @@ def test_a_broken_reload_keeps_the_old_policy_and_says_why():
 
 
 @case
+def test_an_empty_file_is_no_configuration():
+    """A full disk and an editor that has just begun to write leave one: the defaults would allow
+    what the file forbade."""
+    closed = "privacy: {data_class: sensitive}\n"
+    with Tandem(closed) as tandem:
+        tandem.config.write_text("")
+        tandem.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: any("is empty" in line for line in tandem.log), 3, "the complaint")
+        assert any("event=config_rejected kept=old" in line for line in tandem.log)
+        equal(tandem.chat("Hello.").tandem["data_class"], "sensitive")
+    started = Tandem("", wait=False)
+    assert started.ended(10) != 0
+    assert "tandem.yaml: is empty" in "".join(started.log), started.log
+
+
+@case
 def test_configuration_errors_name_file_line_and_nearest_name():
     for text, words in (
         (

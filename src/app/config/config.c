@@ -166,6 +166,11 @@ static enum td_status load(const char *path, struct config_mistakes *mistakes, s
     if (!path)
         path = config_environment_get(&environment, "TANDEM_CONFIG");
     enum td_status status = path ? buf_read_file(&text, path, err) : TD_OK;
+    if (status == TD_OK && path && text.len == 0) {
+        /* A full disk or an editor leaves such a file: the defaults would open what it closed. */
+        config_mistakes_add(mistakes, "%s: is empty; without a file the defaults hold", path);
+        status = config_mistakes_status(mistakes, err);
+    }
     if (status == TD_OK)
         status = parse(path ? path : "defaults", buf_view(&text), &environment, mistakes, out, err);
     buf_deinit(&text);
