@@ -64,16 +64,19 @@ static void read_head(struct td_str bytes, size_t step)
         return;
     char *text = malloc(end + 1);
     struct http_head *head = malloc(sizeof *head);
+    struct http_header *headers = malloc(HTTP_HEADERS_MAX * sizeof *headers);
     const char *reason = NULL;
-    if (text == NULL || head == NULL)
+    if (text == NULL || head == NULL || headers == NULL)
         abort();
     memcpy(text, bytes.data, end);
+    *head = (struct http_head){.headers = headers, .headers_max = HTTP_HEADERS_MAX};
     int code = http_head_parse(head, text, end, &reason);
     if (code == 0)
         check_head(head);
     else if (code < 400 || code > 505 || reason == NULL)
         abort();
     free(head);
+    free(headers);
     free(text);
 }
 

@@ -43,9 +43,8 @@ static void dispatch(struct sse_reader *reader, sse_fn *fn, void *ctx)
     buf_clear(&reader->event);
 }
 
-static void take_line(struct sse_reader *reader, sse_fn *fn, void *ctx)
+static void take_line(struct sse_reader *reader, struct td_str line, sse_fn *fn, void *ctx)
 {
-    struct td_str line = buf_view(&reader->line);
     if (!reader->started) {
         reader->started = true;
         if (str_starts_with(line, (struct td_str){utf8_bom, sizeof utf8_bom}))
@@ -68,7 +67,6 @@ static void take_line(struct sse_reader *reader, sse_fn *fn, void *ctx)
             buf_append_str(&reader->event, value);
         }
     }
-    buf_clear(&reader->line);
 }
 
 enum td_status sse_reader_feed(struct sse_reader *reader, struct td_str bytes, sse_fn *fn,
@@ -87,15 +85,22 @@ enum td_status sse_reader_feed(struct sse_reader *reader, struct td_str bytes, s
         size_t end = offset;
         while (end < bytes.len && bytes.data[end] != '\n' && bytes.data[end] != '\r')
             end++;
-        buf_append(&reader->line, bytes.data + offset, end - offset);
-        if (!reader->line.failed && end < bytes.len) {
+        bool ends = end < bytes.len;
+        struct td_str line = str_slice(bytes, offset, end);
+        /* Only a line that was cut is copied, and one that is too large, which this refuses. */
+        if (!ends || reader->line.len > 0 || line.len > reader->line.bytes_max) {
+            buf_append_str(&reader->line, line);
+            line = buf_view(&reader->line);
+        }
+        if (!reader->line.failed && ends) {
             reader->skip_lf = bytes.data[end] == '\r';
-            take_line(reader, fn, ctx);
+            take_line(reader, line, fn, ctx);
+            buf_clear(&reader->line);
         }
         if (reader->line.failed || reader->data.failed || reader->event.failed)
             return error_set(err, TD_LIMIT, "an event of the stream is larger than %zu bytes",
                              reader->line.bytes_max);
-        offset = end < bytes.len ? end + 1 : end;
+        offset = ends ? end + 1 : end;
     }
     return TD_OK;
 }

@@ -207,7 +207,7 @@ static int parse_header_line(struct http_head *head, char *line, const char **re
         value[--len] = '\0';
     if (!http_is_field_value((struct td_str){value, len}))
         return refuse(reason, 400, "a header value has a control character");
-    if (head->header_count == HTTP_HEADERS_MAX)
+    if (head->header_count == head->headers_max)
         return refuse(reason, 431, "too many headers");
     head->headers[head->header_count++] = (struct http_header){line, value};
     return 0;
@@ -294,7 +294,7 @@ static int read_framing(struct http_head *head, struct td_str authority, const c
 int http_head_parse(struct http_head *head, char *text, size_t len, const char **reason)
 {
     ASSERT(head != NULL && text != NULL && reason != NULL);
-    memset(head, 0, sizeof *head);
+    *head = (struct http_head){.headers = head->headers, .headers_max = head->headers_max};
     if (memchr(text, '\0', len) != NULL)
         return refuse(reason, 400, "the head has a NUL byte");
     text[len] = '\0';

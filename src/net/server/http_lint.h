@@ -21,10 +21,10 @@ struct http_header {
 
 struct http_head {
     const char *method;
-    const char *path;  /* decoded */
-    const char *query; /* raw, or NULL */
-    struct http_header headers[HTTP_HEADERS_MAX];
-    size_t header_count;
+    const char *path;            /* decoded */
+    const char *query;           /* raw, or NULL */
+    struct http_header *headers; /* [header_count]; room for headers_max is the caller's */
+    size_t header_count, headers_max;
     uint64_t content_length; /* 0 when absent or chunked */
     bool has_length;
     bool chunked;
@@ -38,7 +38,8 @@ struct http_head {
 size_t http_head_end(struct td_str bytes, size_t *scanned);
 
 /* Reads a complete head in place: text[len] must be writable, and `head` **borrows** from text.
- * Returns 0, or the HTTP code to refuse with and a reason. */
+ * The caller has set headers and headers_max; all else is written. Returns 0, or the HTTP code to
+ * refuse with and a reason. */
 TD_MUST_CHECK int http_head_parse(struct http_head *head, char *text, size_t len,
                                   const char **reason);
 

@@ -114,7 +114,7 @@ struct http_request {
     struct http_request *later_next;
     bool on_later;
 
-    char *head_text;
+    char *head_text; /* in the block of head.headers */
     struct http_head head;
     enum http_method method;
     uint64_t body_left; /* of Content-Length */

@@ -80,23 +80,36 @@ void request_leave(struct http_request *request)
         request->next->previous = request->previous;
 }
 
+/* Room for as many headers as the text has lines stands before it, in the same block: most requests
+ * have a few of the many that they may have. */
+static bool keep_head(struct http_request *request, struct td_str text)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < text.len && lines < HTTP_HEADERS_MAX; i++)
+        lines += text.data[i] == '\n';
+    struct http_header *headers = malloc(lines * sizeof *headers + text.len + 1);
+    if (headers == NULL)
+        return false;
+    request->head.headers = headers;
+    request->head.headers_max = lines;
+    request->head_text = (char *)(headers + lines);
+    memcpy(request->head_text, text.data, text.len);
+    return true;
+}
+
 struct http_request *request_new(struct server *server, struct conn *conn, struct td_str head_text)
 {
     struct http_request *request = calloc(1, sizeof *request);
-    char *text = malloc(head_text.len + 1);
-    if (request == NULL || text == NULL) {
+    if (request == NULL || !keep_head(request, head_text)) {
         free(request);
-        free(text);
         return NULL;
     }
-    memcpy(text, head_text.data, head_text.len);
-    request->head_text = text;
     request->conn = conn;
     request->budget = server->options.budget;
     request->inside = !conn;
     if (conn && conn->client && !(request->client = strdup(conn->client))) {
+        free(request->head.headers);
         free(request);
-        free(text);
         return NULL;
     }
     if (conn) {
@@ -124,7 +137,7 @@ void request_free(struct http_request *request)
         request->sink.free_ctx(request->sink.ctx);
     free(request->note);
     free(request->client);
-    free(request->head_text);
+    free(request->head.headers); /* and the text */
     free(request);
 }
 

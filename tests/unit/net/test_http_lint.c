@@ -4,7 +4,8 @@
 #include "test.h"
 
 static char text[8192];
-static struct http_head head;
+static struct http_header headers[HTTP_HEADERS_MAX];
+static struct http_head head = {.headers = headers, .headers_max = HTTP_HEADERS_MAX};
 static const char *reason;
 
 static int parse(const char *request)
@@ -27,6 +28,15 @@ static void test_a_head_is_taken_apart(void)
     CHECK(strcmp(head.path, "/") == 0 && strcmp(head.query, "x=/y") == 0);
     CHECK(parse("GET / HTTP/1.1\r\nHost: h\r\n\r\n") == 0 && head.query == NULL &&
           !head.has_length);
+}
+
+/* The server gives a head as much room as it has lines. */
+static void test_a_head_has_no_more_headers_than_there_is_room_for(void)
+{
+    head.headers_max = 2;
+    CHECK(parse("GET / HTTP/1.1\r\nHost: h\r\nA: 1\r\n\r\n") == 0 && head.header_count == 2);
+    CHECK(parse("GET / HTTP/1.1\r\nHost: h\r\nA: 1\r\nB: 2\r\n\r\n") == 431);
+    head.headers_max = HTTP_HEADERS_MAX;
 }
 
 static void test_keep_alive_follows_version_and_header(void)
@@ -115,6 +125,7 @@ static void test_overlong_chunk_lines_and_trailers_are_refused(void)
 int main(void)
 {
     RUN(test_a_head_is_taken_apart);
+    RUN(test_a_head_has_no_more_headers_than_there_is_room_for);
     RUN(test_keep_alive_follows_version_and_header);
     RUN(test_the_end_of_a_head_is_found_whatever_the_cut);
     RUN(test_chunks_cut_anywhere_give_the_same_body);

@@ -104,6 +104,25 @@ static void test_too_large_events_are_refused_and_many_small_ones_are_not(void)
     CHECK(feed(&reader, STR("data: 0123456789\ndata: 0123456789\n"), &out) == TD_OK);
     CHECK(feed(&reader, STR("data: 0123456789\n"), &out) == TD_LIMIT);
     sse_reader_deinit(&reader);
+    sse_reader_init(&reader, 32); /* a line that comes whole is no exception */
+    CHECK(feed(&reader, STR(": 0123456789012345678901234567890\n"), &out) == TD_LIMIT);
+    sse_reader_deinit(&reader);
+    buf_deinit(&out);
+}
+
+/* Thousands of streams hold a reader each. */
+static void test_only_a_line_that_was_cut_is_kept(void)
+{
+    struct sse_reader reader;
+    struct buf out;
+    sse_reader_init(&reader, 4096);
+    buf_init(&out, 65536);
+    CHECK(feed(&reader, STR("event: a\r\ndata: 1\r\n\r\ndata: 2\n\n"), &out) == TD_OK);
+    CHECK(reader.line.capacity == 0);
+    CHECK(feed(&reader, STR("data: 3"), &out) == TD_OK && reader.line.len == 7);
+    CHECK(feed(&reader, STR("\n\n"), &out) == TD_OK && reader.line.len == 0);
+    CHECK(str_equal(buf_view(&out), STR("a|1;message|2;message|3;")));
+    sse_reader_deinit(&reader);
     buf_deinit(&out);
 }
 
@@ -131,6 +150,7 @@ int main(void)
     RUN(test_fields_as_the_standard_says);
     RUN(test_every_cut_of_a_stream_gives_the_same_events);
     RUN(test_too_large_events_are_refused_and_many_small_ones_are_not);
+    RUN(test_only_a_line_that_was_cut_is_kept);
     RUN(test_what_is_written_reads_back);
     return test_finish();
 }
