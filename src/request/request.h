@@ -192,7 +192,7 @@ struct td_request {
     /* The last message, an assistant's, is the beginning of the answer: a tier goes on after it. A
      * completion's text ends with that beginning. */
     bool continues;
-    struct td_str stops[TD_STOPS_MAX];
+    const struct td_str *stops; /* [stop_count], at most TD_STOPS_MAX; live as long as its texts */
     size_t stop_count;
     bool logprobs;
     uint8_t top_logprobs; /* 0..TD_TOP_LOGPROBS_MAX */

@@ -84,7 +84,8 @@ static bool read_text(const struct json *object, const char *name, const char *p
     return true;
 }
 
-static bool read_stops(const struct json *body, struct td_request *request, struct fault *fault)
+static bool read_stops(const struct json *body, struct arena *arena, struct td_request *request,
+                       struct fault *fault)
 {
     const struct json *stop = json_get(body, "stop");
     if (json_absent(stop))
@@ -94,6 +95,9 @@ static bool read_stops(const struct json *body, struct td_request *request, stru
     if (count > TD_STOPS_MAX)
         return fault_request(fault, "stop", "%zu stop strings; at most %d are accepted", count,
                              TD_STOPS_MAX);
+    struct td_str *stops = arena_alloc_array(arena, count, sizeof *stops);
+    if (!stops)
+        return fault_request(fault, NULL, "the request is larger than this server accepts");
     for (size_t i = 0; i < count; i++) {
         const struct json *item = list ? json_at(stop, i) : stop;
         char param[32] = "stop";
@@ -103,8 +107,9 @@ static bool read_stops(const struct json *body, struct td_request *request, stru
             return fault_request(fault, param, "stop must be a string or an array of strings");
         if (json_text(item).len == 0)
             return fault_request(fault, param, "a stop string must not be empty");
-        request->stops[i] = json_text(item);
+        stops[i] = json_text(item);
     }
+    request->stops = stops;
     request->stop_count = count;
     return true;
 }
@@ -291,7 +296,7 @@ bool openai_request_read_members(const struct json *body, bool chat, struct aren
     return openai_sampling_read(body, arena, request, fault) &&
            read_text(body, "model", "model", OPENAI_MODEL_BYTES_MAX, &request->model, fault) &&
            read_text(body, "user", "user", REQUEST_USER_BYTES_MAX, &request->user, fault) &&
-           read_stops(body, request, fault) &&
+           read_stops(body, arena, request, fault) &&
            openai_adapters_read(json_get(body, "lora"), "lora", request, fault) &&
            read_stream_options(body, out, fault) &&
            request_options_read_body(body, request, fault) &&

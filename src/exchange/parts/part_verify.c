@@ -27,7 +27,15 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* What the tier that checks is sent. */
+struct question {
+    struct td_request request;
+    struct td_message messages[2];
+    struct buf texts[2];
+};
 
 struct verify_state {
     struct loop_timer *timer; /* to ask, then the deadline; NULL until one was needed */
@@ -39,9 +47,7 @@ struct verify_state {
     size_t first_tier;
     double whole_ms; /* when it was */
     struct verdict_nonces nonces;
-    struct td_request request;
-    struct td_message messages[2];
-    struct buf texts[2];
+    struct question *question; /* NULL until it is asked: few exchanges are checked */
 };
 
 /* --- which exchanges --- */
@@ -244,30 +250,35 @@ static void read_answer(const struct exchange *ex, const struct lane *lane, stru
 static bool write_request(struct exchange *ex, struct verify_state *own, struct td_str answer)
 {
     const struct td_request *asked = outgoing_plain(ex, &ex->facts[ex->plan.rungs[own->rung]]);
-    struct buf *task = &own->texts[0], *material = &own->texts[1];
+    struct question *question = own->question = calloc(1, sizeof *question);
+    if (!question)
+        return false;
+    struct buf *task = &question->texts[0], *material = &question->texts[1];
     buf_init(task, 4096);
     buf_init(material, 2 * HOLD_BYTES_MAX);
     if (verdict_draw(&own->nonces, NULL) != TD_OK)
         return false;
     verdict_write_task(&own->nonces, task);
     verdict_write_case(&own->nonces, asked->messages, asked->message_count, answer, material);
-    own->messages[0] = (struct td_message){.role = TD_ROLE_SYSTEM, .content = buf_view(task)};
-    own->messages[1] = (struct td_message){.role = TD_ROLE_USER, .content = buf_view(material)};
-    own->request = ex->request;
-    own->request.messages = own->messages;
-    own->request.message_count = 2;
-    own->request.members = NULL;
-    own->request.member_count = 0;
-    own->request.stop_count = 0;
-    own->request.format = TD_FORMAT_TEXT;
-    own->request.tokens_max = VERDICT_TOKENS_MAX;
-    own->request.format_is_guessed = false;
-    own->request.sampling.temperature = 0;
-    own->request.sampling.biases = NULL;
-    own->request.sampling.bias_count = 0;
-    own->request.logprobs = false;
-    own->request.top_logprobs = 0;
-    own->request.cache = CACHE_OFF;
+    question->messages[0] = (struct td_message){.role = TD_ROLE_SYSTEM, .content = buf_view(task)};
+    question->messages[1] =
+        (struct td_message){.role = TD_ROLE_USER, .content = buf_view(material)};
+    struct td_request *request = &question->request;
+    *request = ex->request;
+    request->messages = question->messages;
+    request->message_count = 2;
+    request->members = NULL;
+    request->member_count = 0;
+    request->stop_count = 0;
+    request->format = TD_FORMAT_TEXT;
+    request->tokens_max = VERDICT_TOKENS_MAX;
+    request->format_is_guessed = false;
+    request->sampling.temperature = 0;
+    request->sampling.biases = NULL;
+    request->sampling.bias_count = 0;
+    request->logprobs = false;
+    request->top_logprobs = 0;
+    request->cache = CACHE_OFF;
     return !task->failed && !material->failed;
 }
 
@@ -282,7 +293,7 @@ static void ask_for_verdict(struct exchange *ex, struct verify_state *own)
         give_up(ex, own, VERIFICATION_FAILED, "out of memory, or the answer is too long");
         return;
     }
-    outgoing_continue(ex, &own->request);
+    outgoing_continue(ex, &own->question->request);
     uint32_t prompt_tokens = ex->states[tier].prompt_tokens;
     ex->states[tier].prompt_tokens =
         tier_count_prompt(ex->services->tiers[tier], outgoing_plain(ex, &ex->facts[tier]));
@@ -484,7 +495,8 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
     const struct verify_state *own = state;
     if (own->timer)
         loop_timer_stop(ex->loop, own->timer);
-    if (ex->outgoing.asked == &own->request) /* for parts that send what was asked */
+    if (own->question && ex->outgoing.asked == &own->question->request)
+        /* for parts that send what was asked */
         outgoing_continue(ex, &ex->request);
     if (own->judged && how == ENDED_OK && ex->services->ledger && !ex->request.keep_nothing)
         record(ex, own);
@@ -494,8 +506,9 @@ static void release(struct exchange *ex, void *state)
 {
     struct verify_state *own = state;
     loop_timer_free(ex->loop, own->timer);
-    for (size_t i = 0; i < 2; i++)
-        buf_deinit(&own->texts[i]);
+    for (size_t i = 0; own->question && i < 2; i++)
+        buf_deinit(&own->question->texts[i]);
+    free(own->question);
 }
 
 const struct exchange_part part_verify = {

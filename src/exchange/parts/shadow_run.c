@@ -332,6 +332,7 @@ static bool copy_request(struct shadow_run *run, const struct td_request *from)
         .dry_breakers = keep(&space, from->dry_breakers),
         .dry_window = from->dry_window,
         .ignore_eos = from->ignore_eos,
+        .stops = run->stops,
         .stop_count = from->stop_count,
         .data_class = from->data_class,
         .priority = TD_PRIORITY_SPARE,
@@ -340,7 +341,7 @@ static bool copy_request(struct shadow_run *run, const struct td_request *from)
     run->request.sampling.biases = NULL;
     run->request.sampling.bias_count = 0;
     for (size_t i = 0; i < from->stop_count; i++)
-        run->request.stops[i] = keep(&space, from->stops[i]);
+        run->stops[i] = keep(&space, from->stops[i]);
     return true;
 }
 

@@ -43,6 +43,7 @@ struct shadow_run {
     struct loop_timer *timer; /* to begin, to be too late, to be freed */
     struct egress_pass pass;
     struct tier_ticket ticket;
+    struct td_str stops[TD_STOPS_MAX]; /* of `request` */
     char span[TRACE_SPAN_BYTES], traceparent[TRACE_HEADER_BYTES];
     char id[SHADOW_ID_BYTES];
     bool limited;             /* to fewer tokens than the client allows */

@@ -360,14 +360,19 @@ static void get_completion(struct source *source, struct sandbox_request *out)
     out->request.completion = completion;
 }
 
-static void get_labels(struct source *source, struct sandbox_request *out)
+static const struct td_str *get_views(struct source *source, struct arena *arena, size_t count)
 {
-    size_t count = get_count(source, TD_LABELS_MAX, sizeof(uint32_t));
-    struct td_str *texts = count ? arena_alloc_array(out->arena, count, sizeof *texts) : NULL;
+    struct td_str *texts = count ? arena_alloc_array(arena, count, sizeof *texts) : NULL;
     source->failed |= count > 0 && !texts;
     for (size_t i = 0; texts && i < count; i++)
         texts[i] = get_view(source);
-    out->labels = (struct td_labels){.texts = texts, .count = count};
+    return texts;
+}
+
+static void get_labels(struct source *source, struct sandbox_request *out)
+{
+    size_t count = get_count(source, TD_LABELS_MAX, sizeof(uint32_t));
+    out->labels = (struct td_labels){.texts = get_views(source, out->arena, count), .count = count};
     out->request.labels = count ? &out->labels : NULL;
 }
 
@@ -416,8 +421,7 @@ static void get_request(struct source *source, struct sandbox_request *out)
     request->tokens_max = get_u32(source);
     get_sampling(source, out);
     request->stop_count = get_count(source, TD_STOPS_MAX, sizeof(uint32_t));
-    for (size_t i = 0; i < request->stop_count; i++)
-        request->stops[i] = get_view(source);
+    request->stops = get_views(source, out->arena, request->stop_count);
     request->logprobs = get_bool(source);
     get_bytes(source, &request->top_logprobs, 1);
     request->format = (enum td_format)get_choice(source, TD_FORMAT_GRAMMAR);

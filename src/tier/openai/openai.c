@@ -586,8 +586,8 @@ enum td_status openai_start(struct tier *tier, struct loop *loop, const struct t
     attempt->retry_after_ms = UINT64_MAX;
     attempt->key = key_ring_pick(attempt->tier->keys, 0, now_ms());
     attempt->completion = request->completion != NULL;
+    attempt->stops = request->stops;
     attempt->stop_count = request->stop_count;
-    memcpy(attempt->stops, request->stops, sizeof attempt->stops);
     attempt->media = request->media.kinds != 0;
     attempt->prompt_estimate = tier_estimate_prompt(request);
     attempt->limit = openai_usage_limit(request, tier->facts.prefill);

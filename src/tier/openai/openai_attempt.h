@@ -35,10 +35,10 @@ struct tier_attempt {
     double start_ms, first_ms, connect_ms; /* connect_ms: when connecting began */
     uint64_t connected_ms;
     enum tier_reach reach;
-    struct td_error err;               /* the result for PENDING_FINISH */
-    struct tier_refusal refused;       /* what it means when the server refused the request */
-    bool completion;                   /* a completion of a text, not a chat */
-    struct td_str stops[TD_STOPS_MAX]; /* of the request, whose texts are borrowed */
+    struct td_error err;         /* the result for PENDING_FINISH */
+    struct tier_refusal refused; /* what it means when the server refused the request */
+    bool completion;             /* a completion of a text, not a chat */
+    const struct td_str *stops;  /* [stop_count], of the request; borrowed */
     size_t stop_count;
     bool media; /* the prompt has images or files */
     enum logprob_kind kind;

@@ -552,9 +552,9 @@ static void test_numbers_of_members_are_read_with_all_their_digits(void)
 static void test_stops_are_read_where_no_members_are(void)
 {
     const struct td_message message = {TD_ROLE_USER, STR("hi")};
-    struct td_request request = {.messages = &message, .message_count = 1, .stop_count = 2};
-    request.stops[0] = STR("x");
-    request.stops[1] = STR(MAIL);
+    const struct td_str stops[] = {STR("x"), STR(MAIL)};
+    struct td_request request = {
+        .messages = &message, .message_count = 1, .stops = stops, .stop_count = 2};
     CHECK(classify_request(plain_scanner(), &request, NULL) == TD_CLASS_SENSITIVE);
     request.stop_count = 1;
     CHECK(classify_request(plain_scanner(), &request, NULL) == TD_CLASS_PUBLIC);

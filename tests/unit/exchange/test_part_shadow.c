@@ -532,9 +532,8 @@ static void test_a_shadow_is_asked_what_the_request_asked(void)
         world.messages[2] = (struct td_message){TD_ROLE_ASSISTANT, STR("")};
         world.messages[3] = (struct td_message){TD_ROLE_USER, STR("why")};
         world.request.message_count = 4;
-        world.request.stops[0] = STR("END");
-        world.request.stops[1] = STR("");
-        world.request.stops[2] = STR("\n\n");
+        const struct td_str stops[] = {STR("END"), STR(""), STR("\n\n")};
+        world.request.stops = stops;
         world.request.stop_count = 3;
         world.request.tokens_max = cases[i].wanted;
         world_run(&world);

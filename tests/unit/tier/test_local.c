@@ -5,7 +5,8 @@ static void test_tokens_become_pieces_with_stats(void)
 {
     struct scene s;
     scene_init(&s, 0, 10);
-    s.request.stops[0] = STR("END");
+    const struct td_str stop = STR("END");
+    s.request.stops = &stop;
     s.request.stop_count = 1;
     s.request.logprobs = true;
     s.request.top_logprobs = 4;

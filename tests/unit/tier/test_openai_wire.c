@@ -94,12 +94,13 @@ static void test_a_body_is_built_from_messages(void)
 {
     struct td_message messages[] = {{TD_ROLE_SYSTEM, STR("be \"brief\"")},
                                     {TD_ROLE_USER, STR("hi\n")}};
+    const struct td_str stop = STR("END");
     struct td_request request = {
         .messages = messages,
         .message_count = 2,
         .tokens_max = 9,
         .sampling = {.temperature = 0.7f, .top_p = 0.9f, .seed = 5, .seed_set = true},
-        .stops = {STR("END")},
+        .stops = &stop,
         .stop_count = 1,
     };
     CHECK(writes(&request, "{\"messages\":[{\"role\":\"system\",\"content\":\"be \\\"brief\\\"\"},"

@@ -18,6 +18,7 @@ static struct td_request full_request(void)
         .text = {"a\xff\0b", 4}, .after = {"c\0", 2}, .ids = ids, .id_count = 3, .echo = true};
     static const struct td_logit_bias biases[] = {{7, -1.5f}, {8, 2.0f}};
     static const struct td_str texts[] = {{"yes", 3}, {"no", 2}};
+    static const struct td_str stops[] = {{"END", 3}, {"\n\n", 2}};
     static const struct td_labels labels = {.texts = texts, .count = 2};
     return (struct td_request){
         .messages = messages,
@@ -32,7 +33,7 @@ static struct td_request full_request(void)
                      .seed_set = true,
                      .biases = biases,
                      .bias_count = 2},
-        .stops = {STR("END"), STR("\n\n")},
+        .stops = stops,
         .stop_count = 2,
         .logprobs = true,
         .top_logprobs = 5,
@@ -237,7 +238,8 @@ static void test_a_request_with_an_impossible_value_is_refused(void)
     rows[4].priority = TD_PRIORITY_BATCH;
     rows[5].ignore_eos = true;
     rows[6].keep_nothing = true;
-    rows[7].stops[0] = STR("x");
+    const struct td_str stop = STR("x");
+    rows[7].stops = &stop;
     rows[7].stop_count = 1;
     rows[8].adapter_count = 1;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
