@@ -126,11 +126,12 @@ def run() -> None:
         tandem("imatrix", source, learn, "-o", matrix)
         compare_types(folder, source, matrix, measure)
         nearest = peer(folder, source, None, "Q4_0")
-        plain = None
         if nearest:
-            plain = show("Q4_0 rounded to nearest, llama.cpp", nearest[0], source, measure)
+            show("Q4_0 rounded to nearest, llama.cpp", nearest[0], source, measure)
+        plain = divergence(folder / "Q4_0.gguf", source, measure)[0]
         scaled = folder / "scaled.gguf"
-        tandem("quantize", source, scaled, "Q4_0", "--imatrix", matrix, "--scale")
+        more = ("--imatrix", matrix, "--text", learn, "--scale")
+        tandem("quantize", source, scaled, "Q4_0", *more)
         show("Q4_0 with activation-aware scaling", scaled, source, measure, "goal: below", plain)
         uniform = folder / "Q4_K_M.gguf"
         size = uniform.stat().st_size

@@ -22,7 +22,7 @@ void allocation_deinit(struct allocation *allocation)
 
 /* --- errors of one tensor --- */
 
-/* Rounds a row and gives what is read back, without the item's scales. */
+/* Rounds a row and gives what is read back. */
 static void round_row(const struct quantize_item *item, enum tensor_type type, uint64_t row,
                       float *x, uint8_t *bytes, float *back)
 {
@@ -93,14 +93,6 @@ static void exchange_all(struct td_model *model, const struct exchange *exchange
     }
 }
 
-/* The model computes with the original scale, so the item's scales are taken out again. */
-static void unscale(const struct quantize_item *item, uint64_t row, float *x, size_t cols)
-{
-    for (size_t i = 0; i < cols; i++)
-        x[i] /= (item->col_scale ? item->col_scale[i] : 1) *
-                (item->row_scale ? item->row_scale[row] : 1);
-}
-
 static enum td_status probe(const struct quantize_item *item, struct td_model *model,
                             struct divergence *divergence, float *memory, double *kld,
                             struct td_error *err)
@@ -122,7 +114,6 @@ static enum td_status probe(const struct quantize_item *item, struct td_model *m
             float *to = exchange.rounded + row * exchange.cols;
             round_row(item, mix_fit(PROBE, exchange.cols), row, memory,
                       (uint8_t *)(memory + exchange.cols), to);
-            unscale(item, row, to, exchange.cols);
         }
         exchange_all(model, &exchange);
         const struct divergence_subject subject = {.model = model, .kv_type = TD_KV_F32};

@@ -12,14 +12,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
-from tandem import BINARY, NANO, SHARED, clean_environment, run
+from tandem import BINARY, NANO, ROOT, SHARED, clean_environment, run
 
 STORIES = SHARED / "golden" / "real" / "stories260K-f32.gguf"
 TYPES = "F16 BF16 Q8_0 Q6_K Q5_K_M Q5_0 Q4_1 Q4_K_M Q4_0 IQ4_XS Q3_K_M Q2_K".split()
 
 
 def quantize(source, target, kind, *more):
-    code, out, err = run("quantize", source, target, kind, "--json", *more)
+    code, out, err = run("quantize", source, target, kind, "--json", *more, timeout=600)
     equal(code, 0, err)
     return json.loads(out)
 
@@ -163,6 +163,62 @@ def test_importance_from_texts_is_used_and_another_models_is_refused():
             assert code == 1 and "another model" in err, err
         code, _, err = run("quantize", source, target, "Q4_0", "--imatrix", source)
         assert code == 1 and "not an importance matrix" in err, err
+
+
+def chats(folder):
+    """Questions as the model reads them, in two files: one to make a model with, one to test it."""
+    lines = (ROOT / "models/calibration/questions.jsonl").read_text().splitlines()
+    mark = "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
+    texts = [mark.format(json.loads(line)["prompt"]) for line in lines]
+    for name, part in (("learn", texts[0:600:2]), ("unseen", texts[1:600:2])):
+        (Path(folder) / name).write_text("".join(part))
+    return Path(folder) / "learn", Path(folder) / "unseen"
+
+
+def divergence(model, source, text):
+    code, out, err = run("perplexity", "-m", model, "--reference", source, "-f", text, "--json")
+    equal(code, 0, err)
+    return json.loads(out)["kld"]
+
+
+@case
+def test_scales_bring_a_model_nearer_to_the_original_on_texts_that_chose_nothing():
+    with tempfile.TemporaryDirectory() as folder:
+        source, (learn, unseen) = wide_model(folder), chats(folder)
+        plain, scaled = Path(folder) / "plain.gguf", Path(folder) / "scaled.gguf"
+        more = ("--text", learn, "--tokens", "768")
+        quantize(source, plain, "Q4_0", *more)
+        result = quantize(source, scaled, "Q4_0", *more, "--scale")
+        assert result["scaled_groups"] > 0, result
+        assert result["scaling_kld"] < result["scaling_kld_plain"], result
+        equal(plain.stat().st_size < scaled.stat().st_size < plain.stat().st_size + 200, True)
+        kld = divergence(scaled, source, unseen), divergence(plain, source, unseen)
+        assert kld[0] < kld[1], kld
+        equal([p.name for p in Path(folder).glob("*.try*")], [])
+
+
+@case
+def test_a_model_that_does_not_gain_is_written_without_scales():
+    """The default model has its weights in Q8_0: nothing is rounded, so nothing can gain."""
+    with tempfile.TemporaryDirectory() as folder:
+        _, text = chats(folder)
+        target = Path(folder) / "scaled.gguf"
+        result = quantize(NANO, target, "Q8_0", "--text", text, "--tokens", "192", "--scale")
+        equal((result["scaled_groups"], result["kld"]), (0, 0))
+        equal(target.read_bytes()[-6_000_000:] == NANO.read_bytes()[-6_000_000:], True)
+
+
+@case
+def test_scales_need_a_text_long_enough_to_judge_with():
+    with tempfile.TemporaryDirectory() as folder:
+        _, text = chats(folder)
+        target = Path(folder) / "out.gguf"
+        code, _, err = run("quantize", NANO, target, "Q4_0", "--scale")
+        assert code == 2 and "--scale needs --text" in err, err
+        more = ("--text", text, "--tokens", "100", "--scale")
+        code, _, err = run("quantize", NANO, target, "Q4_0", *more)
+        assert code == 1 and "at least 192 tokens" in err and "allow 100" in err, err
+        equal(sorted(os.listdir(folder)), ["learn", "unseen"])
 
 
 if __name__ == "__main__":

@@ -160,8 +160,8 @@ static enum td_status check(const struct recipe *recipe, const struct yaml_node 
         return wrong(recipe, tree, "quantize", "target_size and max_kld need a text", err);
     if (recipe->quantize.target_size && !isnan(recipe->quantize.max_kld))
         return wrong(recipe, tree, "quantize", "either target_size or max_kld", err);
-    if (recipe->quantize.scale && !recipe->quantize.text && !importance)
-        return wrong(recipe, tree, "quantize", "scale needs imatrix or a text", err);
+    if (recipe->quantize.scale && !recipe->quantize.text)
+        return wrong(recipe, tree, "quantize", "scale needs a text", err);
     if (recipe->mistakes.there && !recipe->mistakes.file)
         return wrong(recipe, tree, "mistakes", "it needs a file", err);
     if (recipe->evaluate.prompts && recipe->evaluate.traffic)

@@ -123,26 +123,17 @@ static enum td_status choose_types(struct values *values, double kld_max, struct
                             &values->expected_kld, err);
 }
 
-/* Scales and bit widths, where they were asked for. */
+/* Bit widths, where they were asked for. */
 static enum td_status refine(struct values *values, struct td_error *err)
 {
-    enum td_status status = TD_OK;
-    if (values->scale) {
-        progress_begin(&values->progress, "searching scales", values->json);
-        status = scaling_search(&values->plan, values->pool, progress_report, &values->progress,
-                                &values->scaling, &values->scaled, err);
-        progress_end(&values->progress);
-    }
-    if (status == TD_OK && chooses(values)) {
-        progress_begin(&values->progress, "measuring tensors", values->json);
-        status =
-            allocate_measure(&values->allocation, &values->plan, values->model, values->divergence,
-                             &interrupted, progress_report, &values->progress, err);
-        progress_end(&values->progress);
-        if (status == TD_OK)
-            status = choose_types(values, values->kld_max, err);
-    }
-    return status;
+    if (!chooses(values))
+        return TD_OK;
+    progress_begin(&values->progress, "measuring tensors", values->json);
+    enum td_status status =
+        allocate_measure(&values->allocation, &values->plan, values->model, values->divergence,
+                         &interrupted, progress_report, &values->progress, err);
+    progress_end(&values->progress);
+    return status == TD_OK ? choose_types(values, values->kld_max, err) : status;
 }
 
 static enum td_status prepare(struct values *values, struct td_error *err)
@@ -249,6 +240,25 @@ static enum td_status measure(struct values *values, const char *path, struct td
     return status;
 }
 
+static enum td_status write_scaled(struct values *values, const char *path, struct td_error *err)
+{
+    scaling_clear(&values->plan);
+    scaling_free(values->scaling);
+    values->scaling = NULL;
+    enum td_status status = write_model(values, path, err);
+    if (status != TD_OK || !values->scale)
+        return status;
+    const struct scaling_options options = {.path = path,
+                                            .divergence = values->divergence,
+                                            .threads = values->pool,
+                                            .progress = progress_report,
+                                            .progress_ctx = &values->progress};
+    progress_begin(&values->progress, "searching scales", values->json);
+    status = scaling_search(&values->plan, &options, &values->scaling, &values->scaled, err);
+    progress_end(&values->progress);
+    return status == TD_OK ? write_model(values, path, err) : status;
+}
+
 /* Writes the model, measures it, and writes it with more bits while it diverges more than was
  * asked. It gets its name only when it is good. */
 static enum td_status write_measured(struct values *values, struct td_error *err)
@@ -259,7 +269,7 @@ static enum td_status write_measured(struct values *values, struct td_error *err
     double wanted = values->kld_max;
     enum td_status status = TD_OK;
     for (int round = 0; status == TD_OK; round++) {
-        status = write_model(values, path, err);
+        status = write_scaled(values, path, err);
         if (status == TD_OK)
             status = measure(values, path, err);
         if (status != TD_OK || values->kld_max <= 0 || values->measured.kld_mean <= values->kld_max)
@@ -324,7 +334,8 @@ static bool print_result(const struct values *values)
         json_put(object, "seconds", json_new_double(values->seconds));
         if (values->scaling) {
             json_put(object, "scaled_groups", json_new_int(values->scaled.scaled));
-            json_put(object, "scaling_gain", json_new_double(values->scaled.gain));
+            json_put(object, "scaling_kld_plain", json_new_double(values->scaled.kld_plain));
+            json_put(object, "scaling_kld", json_new_double(values->scaled.kld));
         }
         if (chooses(values))
             json_put(object, "kld_expected", json_new_double(values->expected_kld));
@@ -345,8 +356,11 @@ static bool print_result(const struct values *values)
         printf("%llu weights were no numbers and were replaced\n",
                (unsigned long long)values->result.mended);
     if (values->scaling)
-        printf("%u of %u groups of matrices scaled; their expected error fell by %.0f %%\n",
-               values->scaled.scaled, values->scaled.groups, 100 * values->scaled.gain);
+        printf("%u of %u groups of matrices scaled%s; divergence on tokens that chose no scale: "
+               "%.6f, without scales %.6f\n",
+               values->scaled.scaled, values->scaled.groups,
+               values->scaled.refused ? ", for with scales the model got worse" : "",
+               values->scaled.kld, values->scaled.kld_plain);
     if (values->plan_only)
         return printf("%.1f MB of tensors, %.2f bits a weight\n",
                       (double)quantize_plan_bytes(plan) / 1e6, bits_a_weight(values)) > 0;
@@ -376,7 +390,7 @@ static int cmd_quantize(int argc, char **argv)
                    "and to measure what is lost"),
          0, 0},
         {"scale", 0, OPTION_FLAG, &values.scale, NULL,
-         HELP_TEXT("activation-aware scaling (AWQ); needs --imatrix or --text"), 0, 0},
+         HELP_TEXT("activation-aware scaling (AWQ), judged with the text; needs --text"), 0, 0},
         {"target-size", 0, OPTION_EACH, &size, "SIZE",
          HELP_TEXT("choose a type for each tensor so that the file is at most this large, as in "
                    "1.5G; needs "
@@ -412,7 +426,8 @@ static int cmd_quantize(int argc, char **argv)
         .json = HELP_TEXT(
             "{path, type, source_bytes, file_bytes, tensor_bytes, bits_per_weight, "
             "requantized_from, unweighed_tensors, mended_weights, seconds, scaled_groups, "
-            "scaling_gain, kld_expected, kld, kld_error, kld_p99, same_top, map}"),
+            "scaling_kld_plain, scaling_kld, kld_expected, kld, kld_error, kld_p99, same_top, "
+            "map}"),
         OPTION_TABLE(options),
         .positional_max = 3,
     };
@@ -423,8 +438,8 @@ static int cmd_quantize(int argc, char **argv)
         return options_misuse("quantize", "either --target-size or --max-kld");
     if (chooses(&values) && !values.text)
         return options_misuse("quantize", "a type for each tensor needs --text FILE to measure");
-    if (values.scale && !values.text && !values.imatrix)
-        return options_misuse("quantize", "--scale needs --imatrix or --text");
+    if (values.scale && !values.text)
+        return options_misuse("quantize", "--scale needs --text FILE to measure");
     values.in = named[0];
     values.out = named[1];
     values.type = named[2] ? named[2] : "Q4_K_M";
