@@ -1,9 +1,9 @@
 /* The kernel table: every arithmetic loop of the engine, in a reference and per-ISA variants.
  *
- * A function <op>_ref is the definition of an operation. The variants in kernels/<op>_<isa>.c are
- * compiled with the flags of that instruction set only, and are called only through this table.
- * Functions take plain arguments, allocate nothing and start no threads; the engine splits rows
- * among threads. Any thread may call them.
+ * A function <op>_ref is the definition of an operation. The variants, <op>_<isa>.c in x86/ and
+ * arm/, are compiled with the flags of that instruction set only, and are called only through this
+ * table. Functions take plain arguments, allocate nothing and start no threads; the engine splits
+ * rows among threads. Any thread may call them.
  *
  * Matrix product: weights W are [rows, cols] as the file stores them (row-major blocks).
  * Activations are prepared once into the form that the weight type multiplies with, so that q, k

@@ -2,9 +2,9 @@
 #include <immintrin.h>
 
 #include "kernels/formats.h"
-#include "kernels/lanes_avx2.h"
 #include "kernels/panel.h"
 #include "kernels/variants.h"
+#include "kernels/x86/lanes_avx2.h"
 
 /* Sixteen bytes of each of eight tokens at `rows`, `stride` apart: four g of token t to lane t of
  * out[g]. */

@@ -15,7 +15,7 @@
  * super-block unpacks to more than fits registers: for one token it is used up at once, several
  * tokens share it through a buffer in the first-level cache. The types of blocks_low.h always go
  * through such a buffer, because looking their weights up takes longer than the products. */
-#include "kernels/quants_avx2.h"
+#include "kernels/x86/quants_avx2.h"
 
 #include <immintrin.h>
 
@@ -23,10 +23,10 @@
 #include "kernels/activation.h"
 #include "kernels/blocks_low.h"
 #include "kernels/formats.h"
-#include "kernels/lanes_avx2.h"
 #include "kernels/tile_types.h"
-#include "kernels/unpack_avx2.h"
-#include "kernels/unpack_low_avx2.h"
+#include "kernels/x86/lanes_avx2.h"
+#include "kernels/x86/unpack_avx2.h"
+#include "kernels/x86/unpack_low_avx2.h"
 
 enum {
     TILE_ROWS = 8,

@@ -8,8 +8,8 @@
 #define KERNELS_PANEL_UNPACK_AVX512_H
 
 #include "kernels/blocks_low.h"
-#include "kernels/lanes_avx512.h"
-#include "kernels/unpack_avx512.h"
+#include "kernels/x86/lanes_avx512.h"
+#include "kernels/x86/unpack_avx512.h"
 
 enum {
     PANEL_ROWS = 64,

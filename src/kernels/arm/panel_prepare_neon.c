@@ -3,8 +3,8 @@
 #include <arm_neon.h>
 
 #include "base/assertion.h"
+#include "kernels/arm/panel_neon.h"
 #include "kernels/formats.h"
-#include "kernels/panel_neon.h"
 #include "kernels/tiles.h"
 #include "kernels/variants.h"
 

@@ -2,9 +2,9 @@
 #include <immintrin.h>
 
 #include "kernels/formats.h"
-#include "kernels/lanes_avx512.h"
 #include "kernels/panel.h"
 #include "kernels/variants.h"
+#include "kernels/x86/lanes_avx512.h"
 
 /* Sixteen bytes of each token at `rows`, `stride` apart: four g of token t to lane t of out[g]. */
 TILE_INLINE void transpose_fours(const uint8_t *rows, size_t stride, __m512i out[4])

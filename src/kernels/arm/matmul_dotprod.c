@@ -13,4 +13,4 @@ TILE_INLINE int32x4_t dot_16(int32x4_t acc, int8x16_t w, int8x16_t x)
     return vdotq_s32(acc, w, x);
 }
 
-#include "kernels/matmul_neon_body.h"
+#include "kernels/arm/matmul_neon_body.h"

@@ -11,4 +11,4 @@ static inline __m256i dpbusd(__m256i sum, __m256i a, __m256i b)
     return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
 
-#include "kernels/panel_avx2_body.h"
+#include "kernels/x86/panel_avx2_body.h"

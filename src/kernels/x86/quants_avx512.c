@@ -16,7 +16,7 @@
  * then, and a core reads eight long stretches faster than sixteen rows. More tokens share unpacked
  * weights through a buffer in the first-level cache. Their functions get the type as numbers, which
  * keeps the code small. The types of blocks_low.h take AVX2's tiles for any number of tokens. */
-#include "kernels/quants_avx512.h"
+#include "kernels/x86/quants_avx512.h"
 
 #include <immintrin.h>
 
@@ -24,11 +24,11 @@
 #include "kernels/activation.h"
 #include "kernels/blocks_low.h"
 #include "kernels/formats.h"
-#include "kernels/lanes_avx512.h"
-#include "kernels/quants_avx2.h"
 #include "kernels/tile_types.h"
-#include "kernels/unpack_avx512.h"
 #include "kernels/variants.h"
+#include "kernels/x86/lanes_avx512.h"
+#include "kernels/x86/quants_avx2.h"
+#include "kernels/x86/unpack_avx512.h"
 
 enum {
     TILE_ROWS = 16,

@@ -5,7 +5,7 @@
  * row and token has a register of its own, and those of four rows are summed up into one. */
 #include <arm_neon.h>
 
-#include "kernels/panel_neon.h"
+#include "kernels/arm/panel_neon.h"
 #include "kernels/tiles.h"
 
 #define PANEL_VARIANT matmul_panels_neon
@@ -64,4 +64,4 @@ TILE_INLINE void add_dots(const int8_t *weights, const int8_t *panel, size_t beg
                                                       vpaddq_s32(lanes[t][2], lanes[t][3])));
 }
 
-#include "kernels/panel_neon_body.h"
+#include "kernels/arm/panel_neon_body.h"

@@ -14,4 +14,4 @@ static inline __m256i dpbusd(__m256i sum, __m256i a, __m256i b)
     return PANEL_DPBUSD(sum, a, b);
 }
 
-#include "kernels/panel_avx2_body.h"
+#include "kernels/x86/panel_avx2_body.h"

@@ -23,11 +23,11 @@
 #define KERNELS_PANEL_NEON_BODY_H
 
 #include "base/assertion.h"
+#include "kernels/arm/panel_neon.h"
+#include "kernels/arm/unpack_neon.h"
 #include "kernels/blocks_low.h"
 #include "kernels/formats.h"
-#include "kernels/panel_neon.h"
 #include "kernels/tile_types.h"
-#include "kernels/unpack_neon.h"
 #include "kernels/variants.h"
 
 enum {

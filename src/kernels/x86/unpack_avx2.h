@@ -6,8 +6,8 @@
 #include <immintrin.h>
 
 #include "kernels/formats.h"
-#include "kernels/scales_avx2.h"
 #include "kernels/tile_types.h"
+#include "kernels/x86/scales_avx2.h"
 
 /* ---- two blocks of 32 at a time -------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
 /* Element-wise operations and logit statistics with NEON: see vector_body.h. */
-#include "kernels/simd_neon.h"
+#include "kernels/arm/simd_neon.h"
 
 #include "kernels/vector_body.h"

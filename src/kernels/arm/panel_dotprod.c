@@ -6,7 +6,7 @@
  * load serves four or more products. */
 #include <arm_neon.h>
 
-#include "kernels/panel_neon.h"
+#include "kernels/arm/panel_neon.h"
 #include "kernels/tiles.h"
 
 #define PANEL_VARIANT matmul_panels_dotprod
@@ -65,4 +65,4 @@ TILE_INLINE void add_dots(const int8_t *weights, const int8_t *panel, size_t beg
     }
 }
 
-#include "kernels/panel_neon_body.h"
+#include "kernels/arm/panel_neon_body.h"

@@ -22,8 +22,8 @@
 
 #include "base/assertion.h"
 #include "kernels/panel.h"
-#include "kernels/panel_unpack_avx2_body.h"
 #include "kernels/variants.h"
+#include "kernels/x86/panel_unpack_avx2_body.h"
 
 enum {
     TOKENS_AT_ONCE = 256, /* their sums take 64 KB, which stay in the second-level cache */

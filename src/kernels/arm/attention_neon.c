@@ -1,4 +1,4 @@
 /* Attention with NEON: see attention_body.h. */
-#include "kernels/simd_neon.h"
+#include "kernels/arm/simd_neon.h"
 
 #include "kernels/attention_body.h"

@@ -5,7 +5,7 @@
  * `sdot`. The weights of eight rows lie side by side, eight columns each, and so do the tokens. */
 #include <arm_neon.h>
 
-#include "kernels/panel_neon.h"
+#include "kernels/arm/panel_neon.h"
 #include "kernels/tiles.h"
 
 #define PANEL_VARIANT matmul_panels_i8mm
@@ -50,4 +50,4 @@ TILE_INLINE void add_dots(const int8_t *weights, const int8_t *panel, size_t beg
     }
 }
 
-#include "kernels/panel_neon_body.h"
+#include "kernels/arm/panel_neon_body.h"

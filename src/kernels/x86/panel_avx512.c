@@ -11,8 +11,8 @@
  * quants_avx512.c, so both give the same bits. */
 #include "base/assertion.h"
 #include "kernels/panel.h"
-#include "kernels/panel_unpack_avx512.h"
 #include "kernels/variants.h"
+#include "kernels/x86/panel_unpack_avx512.h"
 
 enum {
     TOKENS_AT_ONCE = 512, /* their sums take 128 KB, which stay in the second-level cache */

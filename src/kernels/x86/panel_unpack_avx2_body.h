@@ -6,8 +6,8 @@
 #define KERNELS_PANEL_UNPACK_AVX2_BODY_H
 
 #include "kernels/blocks_low.h"
-#include "kernels/lanes_avx2.h"
-#include "kernels/unpack_avx2.h"
+#include "kernels/x86/lanes_avx2.h"
+#include "kernels/x86/unpack_avx2.h"
 
 enum {
     TILE_ROWS = 4,

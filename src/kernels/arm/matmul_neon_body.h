@@ -14,13 +14,13 @@
 
 #include "base/assertion.h"
 #include "kernels/activation.h"
+#include "kernels/arm/simd_neon.h"
+#include "kernels/arm/unpack_neon.h"
 #include "kernels/blocks_low.h"
 #include "kernels/formats.h"
-#include "kernels/simd_neon.h"
 #include "kernels/tile_sums_body.h"
 #include "kernels/tile_types.h"
 #include "kernels/tiles.h"
-#include "kernels/unpack_neon.h"
 #include "kernels/variants.h"
 
 /* Prefetches, in the next group of rows, the place that `at` is in this group. The hardware does

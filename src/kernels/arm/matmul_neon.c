@@ -14,4 +14,4 @@ TILE_INLINE int32x4_t dot_16(int32x4_t acc, int8x16_t w, int8x16_t x)
     return vpadalq_s16(acc, vmlal_high_s8(vmull_s8(vget_low_s8(w), vget_low_s8(x)), w, x));
 }
 
-#include "kernels/matmul_neon_body.h"
+#include "kernels/arm/matmul_neon_body.h"
