@@ -174,6 +174,19 @@ def test_ctrl_c_stops_the_answer_and_keeps_the_conversation():
 
 
 @case
+def test_exit_and_quit_alone_leave_and_are_not_sent():
+    for word in ("exit", "quit"):
+        cloud = ScriptedCloud(Script(text="An answer."))
+        with chat(cloud, ["--mode", "only-cloud"]) as screen:
+            screen.say(f" {word}")
+            screen.wait("An answer.")
+            screen.wait_prompt()
+            screen.say(word)
+            equal(screen.ended(), 0)
+            equal([r["json"]["messages"][-1]["content"] for r in cloud.requests], [word])
+
+
+@case
 def test_a_stopped_answer_is_a_cancelled_exchange_of_the_ledger():
     cloud = ScriptedCloud(Script(text="word " * 400, piece_delay=0.03))
     with chat(cloud, ["--mode", "only-cloud"]) as screen:

@@ -264,6 +264,14 @@ def test_a_result_that_cannot_be_written_is_a_failure():
 
 
 @case
+def test_the_table_of_tiers_fits_eighty_columns():
+    code, out, err = run("models")
+    equal(code, 0, err)
+    table = out.decode().split("\n\n")[1].splitlines()
+    equal([line for line in table if len(line) > 80], [])
+
+
+@case
 def test_stop_says_that_it_ends_no_single_model():
     code, _, err = run("stop", "nano")
     assert code == 2 and "no single model" in err and "idle_s" in err, err

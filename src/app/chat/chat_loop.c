@@ -98,6 +98,10 @@ static bool take_text(struct talks *talks, struct td_str line)
             talks->code = CHAT_FAILED;
         return outcome != COMMAND_QUIT;
     }
+    /* As a shell takes it: nobody means to ask a cloud this. A space before it sends it. */
+    if (talks->on_terminal && line.data[0] != ' ' &&
+        (str_equal(text, STR("exit")) || str_equal(text, STR("quit"))))
+        return false;
     talks->code = chat_ask(chat, text);
     keep(talks, text,
          talks->code != CHAT_FAILED && chat->last_class >= 0 &&

@@ -87,11 +87,11 @@ static void print_tiers(const struct config *config, const struct json *local)
                (long long)json_int(json_get(local, "parameter_count"), 0),
                (long long)json_int(json_get(local, "file_bytes"), 0),
                json_cstr(json_get(local, "path")));
-    printf("%-16s %-9s %-28s %-12s %s\n", "tier", "place", "model", "key", "USD per Mtok in/out");
+    printf("%-16s %-9s %-25s %-11s %s\n", "tier", "place", "model", "key", "USD/Mtok in/out");
     for (size_t i = 0; i < config->tier_count; i++) {
         const struct config_tier *tier = &config->tiers[i];
         const char *model = tier->model ? tier->model : json_cstr(json_get(local, "name"));
-        printf("%-16s %-9s %-28s %-12s %g / %g\n", tier->name,
+        printf("%-16s %-9s %-25s %-11s %g / %g\n", tier->name,
                names_place((enum td_place)tier->place), model ? model : "-", key_state(tier),
                tier->input_usd_per_mtok, tier->output_usd_per_mtok);
     }
