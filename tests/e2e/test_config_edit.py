@@ -12,6 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import gguf
 from check import case, equal, main
+from gguf import write_adapter
 from intents import calibration_questions
 from scripted_cloud import Script, ScriptedCloud
 from tandem import NANO, Tandem, edge_first, run, wait_until
@@ -115,10 +116,17 @@ def test_a_text_that_the_server_refuses_goes_out_of_the_file_again():
     with house(KEYED % "") as tandem:
         shown = tandem.get(AT, headers=BOSS).json
         text = shown["text"].replace("api_key_env: TEST_CLOUD_KEY", "api_key_file: /nowhere/key")
-        equal(check(tandem, text, BOSS)["ok"], True, "only the server opens the file")
+        checked = check(tandem, text, BOSS)
+        assert not checked["ok"] and "No such file" in checked["errors"][0]["text"], checked
+        equal(apply(tandem, text, shown["version"], BOSS).status, 400)
+        equal(tandem.config.read_text(), shown["text"])
+        adapter = tandem.config.with_name("other.gguf")
+        write_adapter(adapter, [("blk.99.attn_q.weight", 64, 64)])
+        text = shown["text"] + f"\nengine: {{adapters: [{{name: a, file: {adapter}}}]}}\n"
+        equal(check(tandem, text, BOSS)["ok"], True, "only the server has its model")
         code, _, message = refusal(apply(tandem, text, shown["version"], BOSS))
         equal(code, 400)
-        assert "the file is as it was" in message and "No such file" in message, message
+        assert "the file is as it was" in message and "adapter a" in message, message
         equal(tandem.config.read_text(), shown["text"])
         equal(tandem.get(AT, headers=BOSS).json["version"], shown["version"])
         equal(tandem.chat("hi", headers=BOSS, max_tokens=2).status, 200)
