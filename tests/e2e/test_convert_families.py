@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import hf_folder
 from check import case, equal, main
 from hf_folder import File, pack, safetensors
-from tandem import run
+from tandem import SHARED, run
 
 Tensors = dict[str, tuple[list[int], bytes]]
 GOLDEN = json.loads((Path(__file__).resolve().parent.parent / "golden/decoders.json").read_text())
@@ -258,8 +258,10 @@ def put(tensors: Tensors, arch: str, name: str, shape: list[int], values: list[f
         tensors[name] = (shape, raw)
 
 
-def write_folder(target: Path, tensors: Tensors, config: dict[str, Any]) -> None:
-    vocab = {f"w{i}": i for i in range(GOLDEN["vocab"])}
+def write_folder(
+    target: Path, tensors: Tensors, config: dict[str, Any], words: int = GOLDEN["vocab"]
+) -> None:
+    vocab = {f"w{i}": i for i in range(words)}
     tokenizer = {
         "added_tokens": [],
         "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True},
@@ -301,16 +303,22 @@ def make(golden: dict[str, Any], target: Path, prefix: str = "model.") -> None:
         write_folder(target, renamed, {"model_type": "gemma4", "text_config": config})
 
 
-def distance(source: Path, golden: dict[str, Any]) -> float:
-    """From the logits of the framework."""
+def logits_of(source: Path, ids: list[int], last: int) -> tuple[float, ...]:
+    """Of the converted folder, behind the last ids."""
     target, out = source.parent / "m.gguf", source.parent / "out"
     code, _, err = run("convert", source, target, "--type", "F32")
-    equal(code, 0, (golden["name"], err))
-    ids = ",".join(map(str, GOLDEN["ids"]))
-    code, _, err = run("logits", "-m", target, "--ids", ids, "--last", "2", "-o", out)
-    equal(code, 0, (golden["name"], err))
+    equal(code, 0, (source, err))
+    listed = ",".join(map(str, ids))
+    code, _, err = run("logits", "-m", target, "--ids", listed, "--last", str(last), "-o", out)
+    equal(code, 0, (source, err))
+    raw = out.read_bytes()
+    return struct.unpack(f"<{len(raw) // 4}f", raw)
+
+
+def distance(source: Path, golden: dict[str, Any]) -> float:
+    """From the logits of the framework."""
+    got = logits_of(source, GOLDEN["ids"], 2)
     expected = [x for row in golden["logits"] for x in row]
-    got = struct.unpack(f"<{len(expected)}f", out.read_bytes())
     return max(abs(a - b) for a, b in zip(got, expected, strict=True))
 
 
@@ -366,6 +374,99 @@ def test_experts_in_tensors_of_their_own_stand_in_the_order_of_their_numbers():
             path.write_bytes(pack(changed, body))
             code, _, err = run("convert", source, Path(folder) / "never.gguf")
             assert code == 1 and word in err, (word, err)
+
+
+BAMBA = {
+    "model.norm": "model.final_layernorm",
+    "post_attention_layernorm": "pre_ff_layernorm",
+    "shared_mlp.input_linear": "feed_forward.gate_proj",
+    "shared_mlp.output_linear": "feed_forward.down_proj",
+}
+
+
+@case
+def test_bamba_is_a_granite_hybrid_without_multipliers_and_with_names_of_its_own():
+    """Half of each head rotates. The sibling's logits are its framework's, see above."""
+    golden = golden_of("granitehybrid")
+    plain = {
+        "embedding_multiplier": 1.0,
+        "residual_multiplier": 1.0,
+        "attention_multiplier": 0.25,
+        "logits_scaling": 1.0,
+        "position_embedding_type": "rope",
+        "partial_rotary_factor": 0.5,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "hf"
+        make(golden, source)
+        config = json.loads((source / "config.json").read_text()) | plain
+        (source / "config.json").write_text(json.dumps(config))
+        expected = logits_of(source, GOLDEN["ids"], 2)
+        tensors: Tensors = {}
+        raw = (source / "model.safetensors").read_bytes()
+        size = struct.unpack("<Q", raw[:8])[0]
+        for name, entry in json.loads(raw[8 : 8 + size]).items():
+            begin, end = entry["data_offsets"]
+            shape, part = entry["shape"], raw[8 + size + begin : 8 + size + end]
+            for theirs_name, own in BAMBA.items():
+                name = name.replace(theirs_name, own)
+            if "gate_proj" in name:  # rows of gate, then of up
+                half = len(part) // 2
+                tensors[name.replace("gate", "up")] = ([shape[0] // 2, shape[1]], part[half:])
+                shape, part = [shape[0] // 2, shape[1]], part[:half]
+            tensors[name] = (shape, part)
+        bamba = Path(folder) / "bamba"
+        config = {name: value for name, value in config.items() if name not in MULTIPLIERS}
+        config |= {"model_type": "bamba"}
+        del config["position_embedding_type"], config["num_local_experts"]
+        write_folder(bamba, tensors, config)
+        got = logits_of(bamba, GOLDEN["ids"], 2)
+        equal(max(map(abs, (a - b for a, b in zip(got, expected, strict=True)))) < 1e-5, True)
+
+
+QWEN3MOE = {
+    "ffn_gate_inp": "mlp.gate",
+    "ffn_gate_exps": "mlp.experts.E.gate_proj",
+    "ffn_down_exps": "mlp.experts.E.down_proj",
+    "ffn_up_exps": "mlp.experts.E.up_proj",
+}
+
+
+@case
+def test_qwen3_moe_gives_the_logits_of_an_independent_program():
+    path = SHARED / "golden" / "models" / "qwen3moe-f32.gguf"
+    if not path.exists():
+        return
+    index = json.loads((SHARED / "golden" / "index.json").read_text())
+    entry = next(test for test in index["cases"] if test["name"] == "qwen3moe/f32/n24")
+    file, tensors = File(path), {}
+    for name, (shape, raw) in file.tensors.items():
+        values = list(struct.unpack(f"<{len(raw) // 4}f", raw))
+        stem, suffix = name.rsplit(".", 1)
+        put(tensors, "qwen3moe", theirs(QWEN3MOE, stem, suffix, False), shape, values)
+    config = {
+        "model_type": "qwen3_moe",
+        "hidden_size": 96,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 32,
+        "intermediate_size": 192,
+        "moe_intermediate_size": 64,
+        "num_experts": 4,
+        "num_experts_per_tok": 2,
+        "norm_topk_prob": True,
+        "max_position_embeddings": 256,
+        "rope_theta": 1e6,
+        "vocab_size": 512,
+        "rms_norm_eps": 1e-6,
+    }
+    expected = (SHARED / "golden" / entry["golden"]).read_bytes()
+    expected = struct.unpack(f"<{len(expected) // 4}f", expected)
+    with tempfile.TemporaryDirectory() as folder:
+        write_folder(Path(folder) / "hf", tensors, config, 512)
+        got = logits_of(Path(folder) / "hf", entry["ids"], len(entry["ids"]))
+    assert max(abs(a - b) for a, b in zip(got, expected, strict=True)) < 1e-4
 
 
 @case
