@@ -130,8 +130,8 @@ def run() -> None:
             show("Q4_0 rounded to nearest, llama.cpp", nearest[0], source, measure)
         plain = divergence(folder / "Q4_0.gguf", source, measure)[0]
         scaled = folder / "scaled.gguf"
-        more = ("--imatrix", matrix, "--text", learn, "--scale")
-        tandem("quantize", source, scaled, "Q4_0", *more)
+        judged = ("--imatrix", matrix, "--text", learn, "--scale")
+        tandem("quantize", source, scaled, "Q4_0", *judged)
         show("Q4_0 with activation-aware scaling", scaled, source, measure, "goal: below", plain)
         uniform = folder / "Q4_K_M.gguf"
         size = uniform.stat().st_size
