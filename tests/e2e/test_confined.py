@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import inject
 from check import Skip, case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, clean_environment, edge_first, run, status_of, wait_until, workers
+from tandem import (
+    NANO,
+    Tandem,
+    clean_environment,
+    edge_first,
+    kill_workers,
+    run,
+    status_of,
+    wait_until,
+    workers,
+)
 
 KEY = {"TEST_CLOUD_KEY": "k"}
 SECRET = "My card is 4111 1111 1111 1111, what is the weather?"
@@ -215,17 +226,34 @@ def test_a_request_is_given_to_two_workers_at_most():
     # A worker that ends by itself would look for leaks, which its own confinement forbids.
     options = os.environ.get("ASAN_OPTIONS", "")
     env = {**KEY, "ASAN_OPTIONS": f"{options}:detect_leaks=0"}
+    folder = Path(tempfile.mkdtemp(prefix="tandem-test-"))
+    model, aside = folder / "model.gguf", folder / "aside"
+    shutil.copy(NANO, model)
+    config = edge_first("http://127.0.0.1:9/v1") + f"engine: {{model: {model}}}\n"
     for name, ask in ways.items():
-        with Tandem(edge_first("http://127.0.0.1:9/v1"), env=env) as tandem:
-            good = tandem.config.read_text()
-            tandem.config.write_text("no: [configuration")  # every worker ends when it reads that
+        with Tandem(config, env=env) as tandem:
+            model.rename(aside)  # every worker ends when it looks for that
             before = started()
             answer = ask()
             equal(answer.status, 503, f"{name}: {answer.body.decode()}")
             wait_until(lambda of=before: started() >= of + 2, what=f"the log of two for {name}")
             equal(started(), before + 2, name)
-            tandem.config.write_text(good)
+            aside.rename(model)
             equal(ask().status, 200, name)
+    shutil.rmtree(folder)
+
+
+@case
+def test_a_worker_has_the_configuration_in_force_whatever_the_file_has_become():
+    with server() as tandem:
+        for text in ("no: [configuration", ""):
+            tandem.config.write_text(text)
+            kill_workers(tandem)
+            equal(tandem.chat(SECRET).status, 200, "before a reload")
+            tandem.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: any("config_rejected" in line for line in tandem.log), what="log")
+            kill_workers(tandem)
+            equal(tandem.chat(SECRET).status, 200, "after a reload that was refused")
 
 
 @case

@@ -70,8 +70,9 @@ static enum td_status parse(const char *label, struct td_str text,
         atomic_init(&config->users, 1);
         config->line = 1;
         config->label = arena_copy(arena, str_from(label));
+        config->text = (struct td_str){arena_copy(arena, text), text.len};
     }
-    if (!config || !config->label) {
+    if (!config || !config->label || !config->text.data) {
         arena_free(arena);
         return error_set(err, TD_NO_MEMORY, "no memory for the configuration");
     }

@@ -20,17 +20,17 @@
 struct sandbox;
 struct sandbox_call;
 
-/* arguments: argv[1] and on of the program, NULL-terminated; copied. **returns new**
- * (sandbox_free); NULL without memory. */
-struct sandbox *sandbox_new(const char *const *arguments);
+/* arguments: argv[1] and on of the program, NULL-terminated; config: what the worker finds at
+ * SANDBOX_CONFIG_PATH; both copied. **returns new** (sandbox_free); NULL without memory. */
+struct sandbox *sandbox_new(const char *const *arguments, struct td_str config);
 /* Ends the worker. No call may be running any more. Accepts NULL. */
 void sandbox_free(struct sandbox *sandbox);
-/* After this, the next request gets a new worker, which reads the configuration again. The old
+/* After this, the next request gets a new worker, and the old
  * worker ends after its last answer. Any thread. */
 void sandbox_renew(struct sandbox *sandbox);
 /* The same with other arguments, as in sandbox_new. TD_NO_MEMORY: nothing has changed. */
 TD_MUST_CHECK enum td_status sandbox_replace(struct sandbox *sandbox, const char *const *arguments,
-                                             struct td_error *err);
+                                             struct td_str config, struct td_error *err);
 
 /* Lets the worker's tier of that name answer. Any loop; the callbacks come from that loop, as for
  * tier_start. TD_UNAVAILABLE with the reason when no worker can be had. The caller must then
@@ -56,5 +56,8 @@ bool sandbox_receive(int control, int *request_fd, int *answer_fd, bool *ended);
 
 /* The descriptor of the control socket in the worker. */
 #define SANDBOX_CONTROL_FD 3
+/* The configuration in force, in a file of memory: the one on disk may be half written by now. */
+#define SANDBOX_CONFIG_FD 4
+#define SANDBOX_CONFIG_PATH "/proc/self/fd/4"
 
 #endif

@@ -15,6 +15,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@ struct sandbox {
     char *arguments[ARGUMENTS_MAX + 2]; /* argv of the worker */
     pid_t pid;                          /* 0 = none */
     int control;                        /* -1 = none */
+    int config;                         /* a file of memory */
     bool speaks;                        /* a frame of this worker has come */
     pid_t old[OLD_MAX];                 /* ended or ending; waitpid is due */
 };
@@ -54,7 +56,21 @@ static bool copy_arguments(const char *const *from, char **to)
     return ok;
 }
 
-struct sandbox *sandbox_new(const char *const *arguments)
+/* The text in a file of memory, which a worker opens again; -1: there is no memory. */
+static int keep_config(struct td_str text)
+{
+    int made = memfd_create("tandem-config", MFD_CLOEXEC);
+    /* The numbers below are the worker's. */
+    int fd = made < 0 ? -1 : fcntl(made, F_DUPFD_CLOEXEC, SANDBOX_CONFIG_FD + 1);
+    if (made >= 0)
+        close(made);
+    if (fd < 0 || write(fd, text.len > 0 ? text.data : "", text.len) == (ssize_t)text.len)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+struct sandbox *sandbox_new(const char *const *arguments, struct td_str config)
 {
     ASSERT(arguments != NULL);
     struct sandbox *sandbox = calloc(1, sizeof *sandbox);
@@ -62,7 +78,8 @@ struct sandbox *sandbox_new(const char *const *arguments)
         return NULL;
     pthread_mutex_init(&sandbox->lock, NULL);
     sandbox->control = -1;
-    if (copy_arguments(arguments, sandbox->arguments))
+    sandbox->config = keep_config(config);
+    if (sandbox->config >= 0 && copy_arguments(arguments, sandbox->arguments))
         return sandbox;
     sandbox_free(sandbox);
     return NULL;
@@ -124,16 +141,21 @@ void sandbox_renew(struct sandbox *sandbox)
 }
 
 enum td_status sandbox_replace(struct sandbox *sandbox, const char *const *arguments,
-                               struct td_error *err)
+                               struct td_str config, struct td_error *err)
 {
     char *copy[ARGUMENTS_MAX + 2] = {NULL}, *old[ARGUMENTS_MAX + 2];
-    if (!copy_arguments(arguments, copy)) {
+    int file = keep_config(config);
+    if (file < 0 || !copy_arguments(arguments, copy)) {
         free_arguments(copy);
+        if (file >= 0)
+            close(file);
         return error_set(err, TD_NO_MEMORY, "no memory for a confined worker");
     }
     pthread_mutex_lock(&sandbox->lock);
     memcpy(old, sandbox->arguments, sizeof old);
     memcpy(sandbox->arguments, copy, sizeof copy);
+    close(sandbox->config);
+    sandbox->config = file;
     drop_locked(sandbox);
     pthread_mutex_unlock(&sandbox->lock);
     free_arguments(old);
@@ -152,6 +174,8 @@ void sandbox_free(struct sandbox *sandbox)
         waitpid(sandbox->old[i], NULL, 0);
     }
     free_arguments(sandbox->arguments);
+    if (sandbox->config >= 0)
+        close(sandbox->config);
     pthread_mutex_destroy(&sandbox->lock);
     free(sandbox);
 }
@@ -207,8 +231,8 @@ static void choose_environment(char *out[static KEPT_MAX + 1])
     out[count] = NULL;
 }
 
-/* The worker inherits the standard streams and its end of the socket pair, and nothing else: all
- * other files are opened with O_CLOEXEC, and the worker closes what it finds. */
+/* The worker inherits the standard streams, its end of the socket pair and the configuration, and
+ * nothing else: all other files are opened with O_CLOEXEC, and the worker closes what it finds. */
 static enum td_status spawn_locked(struct sandbox *sandbox, struct td_error *err)
 {
     int ends[2];
@@ -233,6 +257,7 @@ static enum td_status spawn_locked(struct sandbox *sandbox, struct td_error *err
      * numbers. */
     int end = fcntl(ends[1], F_DUPFD_CLOEXEC, SANDBOX_CONTROL_FD + 1);
     posix_spawn_file_actions_adddup2(&actions, end, SANDBOX_CONTROL_FD);
+    posix_spawn_file_actions_adddup2(&actions, sandbox->config, SANDBOX_CONFIG_FD);
     int code = posix_spawn(&sandbox->pid, "/proc/self/exe", &actions, &attributes,
                            sandbox->arguments, environment);
     posix_spawn_file_actions_destroy(&actions);

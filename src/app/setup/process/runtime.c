@@ -87,8 +87,9 @@ static enum td_status load_config(const struct runtime_options *options, struct 
     return status;
 }
 
-/* The confined worker is this program with what was asked of this one, and with the model that runs
- * here: the configuration's may be another one, or unusable. */
+/* The confined worker is this program with what was asked of this one, with the configuration that
+ * is in force, whatever the file has become, and with the model that runs here: the configuration's
+ * may be another one, or unusable. */
 struct worker_arguments {
     const char *items[16]; /* NULL-terminated */
     size_t count;
@@ -103,15 +104,15 @@ static void add_arguments(struct worker_arguments *out, const char *option, cons
         out->items[out->count++] = value;
 }
 
-static void fill_arguments(const struct runtime *runtime, const struct engine_parts *engine,
-                           struct worker_arguments *out)
+static void fill_arguments(const struct runtime *runtime, const struct config *config,
+                           const struct engine_parts *engine, struct worker_arguments *out)
 {
     const struct runtime_options *options = &runtime->options;
     const char *path = engine_setup_path(engine);
     *out = (struct worker_arguments){.count = 0};
     add_arguments(out, "confined", NULL);
-    if (options->config_path)
-        add_arguments(out, "--config", options->config_path);
+    if (config->text.len > 0)
+        add_arguments(out, "--config", SANDBOX_CONFIG_PATH);
     if (path || options->model)
         add_arguments(out, "--model", path ? path : options->model);
     if (options->threads) {
@@ -129,8 +130,8 @@ static enum td_status make_sandbox(struct runtime *runtime, const struct config 
     struct worker_arguments arguments;
     if (!config->privacy.confine && !config->engine.isolated)
         return TD_OK;
-    fill_arguments(runtime, &runtime->engine, &arguments);
-    runtime->services.base.sandbox = sandbox_new(arguments.items);
+    fill_arguments(runtime, config, &runtime->engine, &arguments);
+    runtime->services.base.sandbox = sandbox_new(arguments.items, config->text);
     return runtime->services.base.sandbox
                ? TD_OK
                : error_set(err, TD_NO_MEMORY, "no memory for a confined worker");
@@ -486,9 +487,10 @@ static enum td_status change(struct runtime *runtime, struct config *config,
         status = snapshot_new(config, scanner, &base, &fresh, err);
     else
         config_free(config);
-    fill_arguments(runtime, engine, &arguments);
-    if (status == TD_OK && base.sandbox)
-        status = sandbox_replace(base.sandbox, arguments.items, err);
+    if (status == TD_OK && base.sandbox) {
+        fill_arguments(runtime, config, engine, &arguments);
+        status = sandbox_replace(base.sandbox, arguments.items, config->text, err);
+    }
     if (status != TD_OK) {
         snapshot_drop(fresh);
         engine_setup_close(engine);

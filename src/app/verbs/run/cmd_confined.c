@@ -357,7 +357,7 @@ static int cmd_confined(int argc, char **argv)
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     struct confined confined = {0};
     struct td_error err = {0};
-    close_range(SANDBOX_CONTROL_FD + 1, ~0U, 0);
+    close_range(SANDBOX_CONFIG_FD + 1, ~0U, 0);
     signal(SIGPIPE, SIG_IGN);
     if (open_and_confine(&confined, &values, &err) != TD_OK) {
         log_event(LOG_LEVEL_ERROR, "confined_worker_failed", "reason=\"%s\"", err.message);
