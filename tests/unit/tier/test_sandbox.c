@@ -33,7 +33,7 @@ static struct sandbox *sandbox_of(const char *kind)
     strcpy(workers, "/tmp/tandem-sandbox-XXXXXX");
     int fd = mkstemp(workers);
     CHECK(fd >= 0 && close(fd) == 0);
-    return sandbox_new(arguments, STR(""));
+    return sandbox_new(arguments, (struct td_str){"", 0});
 }
 
 static int worker_count(void)
