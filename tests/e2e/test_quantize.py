@@ -209,6 +209,23 @@ def test_a_model_that_does_not_gain_is_written_without_scales():
 
 
 @case
+def test_scales_are_taken_back_where_the_whole_model_does_not_gain_from_them():
+    """Random weights: what seems to gain is chance, and the last third of the text shows it."""
+    source = SHARED / "golden" / "models" / "gemma3-f32.gguf"
+    if not source.exists():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        _, text = chats(folder)
+        plain, scaled = Path(folder) / "plain.gguf", Path(folder) / "scaled.gguf"
+        more = ("--text", text, "--tokens", "1024")
+        quantize(source, plain, "Q4_0", *more)
+        result = quantize(source, scaled, "Q4_0", *more, "--scale")
+        same = plain.read_bytes()[-300_000:] == scaled.read_bytes()[-300_000:]
+        gained = result["scaling_kld"] < result["scaling_kld_plain"]
+        equal((result["scaled_groups"] > 0, same), (gained, not gained))
+
+
+@case
 def test_scales_need_a_text_long_enough_to_judge_with():
     with tempfile.TemporaryDirectory() as folder:
         _, text = chats(folder)
