@@ -25,8 +25,8 @@ struct sandbox_call;
 struct sandbox *sandbox_new(const char *const *arguments, struct td_str config);
 /* Ends the worker. No call may be running any more. Accepts NULL. */
 void sandbox_free(struct sandbox *sandbox);
-/* After this, the next request gets a new worker, and the old
- * worker ends after its last answer. Any thread. */
+/* After this, the next request gets a new worker, and the old one ends after its last answer. Any
+ * thread. */
 void sandbox_renew(struct sandbox *sandbox);
 /* The same with other arguments, as in sandbox_new. TD_NO_MEMORY: nothing has changed. */
 TD_MUST_CHECK enum td_status sandbox_replace(struct sandbox *sandbox, const char *const *arguments,
