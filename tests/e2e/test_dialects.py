@@ -364,7 +364,7 @@ def test_hostile_requests_are_refused_in_the_dialects_own_form():
         b'{"messages":[],"input":[]}',
         b'{"max_tokens":9,"input":"\\u0000x","messages":"\\ud800"}',
         b'{"input":' + b"[" * 70 + b"]" * 70 + b',"messages":' + b"[" * 70 + b"]" * 70 + b"}",
-        b'{"max_tokens":99999999999999999999,"max_output_tokens":-1,"input":"x","messages":[{"role":"user","content":"x"}]}',
+        b'{"max_tokens":99999999999999999999,"max_output_tokens":-2,"input":"x","messages":[{"role":"user","content":"x"}]}',
     ]
     with server(cloud, "") as tandem:
         for path in ("/v1/messages", "/v1/messages/count_tokens", "/v1/responses"):

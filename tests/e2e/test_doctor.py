@@ -26,7 +26,7 @@ def look(
     """(exit code, checks by name, the text that people see)"""
     with state() as own:
         path = own / "tandem.yaml"
-        path.write_text(config)
+        path.write_text(config or "# the defaults\n")
         where = {"TANDEM_STATE_DIR": folder or own, "TANDEM_LISTEN": "127.0.0.1:0"}
         environment = clean_environment(**{**where, **env})
         call = ("doctor", *arguments, "--config", path)
