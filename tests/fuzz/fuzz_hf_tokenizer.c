@@ -1,6 +1,6 @@
 /* Any JSON as tokenizer.json (the first line) and tokenizer_config.json (the rest): refused with
  * words, or metadata come out. */
-#include "quant/hf_tokenizer.h"
+#include "quant/convert/hf_tokenizer.h"
 
 #include "base/str.h"
 

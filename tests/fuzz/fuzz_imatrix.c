@@ -1,6 +1,6 @@
 /* Any bytes as an importance matrix of the older form: refused with words, or all of it is
  * finite. */
-#include "quant/imatrix.h"
+#include "quant/measure/imatrix.h"
 
 #include <math.h>
 #include <stdlib.h>

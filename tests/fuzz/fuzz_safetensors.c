@@ -1,5 +1,5 @@
 /* Any bytes as a safetensors file: refused with words, or every tensor can be read to its end. */
-#include "quant/safetensors.h"
+#include "quant/convert/safetensors.h"
 
 #include <stdlib.h>
 

@@ -44,6 +44,7 @@ PARTS = {
     ],
     "net": ["transport", "client", "download", "server"],
     "ledger": ["database", "store", "egress", "record", "report"],
+    "quant": ["encode", "measure", "convert", "quantize"],
     "privacy": ["text", "kind", "words", "detect", "names", "scan", "pseudonym"],
     "router": ["judge", "watch", "plan", "learn"],
     "exchange": ["private", "limits", "memory", "machine", "parts"],
@@ -453,7 +454,7 @@ MEMBERS_KNOWN_IN = (
     "tier/openai",
     "tier/tool_parser",
     "tier/call_grammar",
-    "quant/hf_tokenizer",
+    "quant/convert/hf_tokenizer",
 )
 
 

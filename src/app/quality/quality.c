@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "engine/forward/kv_pool.h"
 #include "engine/model/model.h"
-#include "quant/texts.h"
+#include "quant/measure/texts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #include "app/quality/quality_cases.h"
 #include "engine/measure/bench.h"
 #include "engine/measure/divergence.h"
-#include "quant/flips.h"
+#include "quant/measure/flips.h"
 
 #include <stdatomic.h>
 

@@ -6,7 +6,7 @@
  *   max_perplexity_ratio      on texts, to the reference's perplexity
  *   max_flips                 share of prompts whose answer is another one
  *   max_cluster_flips         the same for each task and cluster; refused when chance does not
- *                             explain what is above it (quant/flips.h)
+ *                             explain what is above it (quant/measure/flips.h)
  *   max_right_loss            share of known answers that the reference has right and this one not
  *   min_prompts               fewer are not enough for a verdict on flips; default 100
  *   max_bytes, max_memory_bytes, min_prefill_tokens_per_s, min_decode_tokens_per_s

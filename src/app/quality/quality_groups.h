@@ -1,11 +1,11 @@
 /* By what an evaluation's prompts are grouped: the tasks that lines name, and clusters of similar
- * questions (quant/clusters.h). A prompt may be in one of each. Groups of fewer than
+ * questions (quant/measure/clusters.h). A prompt may be in one of each. Groups of fewer than
  * CLUSTERS_SIZE_MIN prompts are none. */
 #ifndef APP_QUALITY_GROUPS_H
 #define APP_QUALITY_GROUPS_H
 
 #include "app/quality/quality.h"
-#include "quant/clusters.h"
+#include "quant/measure/clusters.h"
 
 #define QUALITY_TASKS_MAX (QUALITY_GROUPS_MAX - CLUSTERS_MAX)
 

@@ -6,7 +6,7 @@
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "quant/mix.h"
+#include "quant/encode/mix.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #include "base/str.h"
 #include "engine/gguf/gguf.h"
 #include "ledger/record/ledger.h"
-#include "quant/mix.h"
-#include "quant/safetensors.h"
+#include "quant/convert/safetensors.h"
+#include "quant/encode/mix.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* Clusters of questions: found, named, and the same whatever the order. */
-#include "quant/clusters.h"
+#include "quant/measure/clusters.h"
 
 #include "base/str.h"
 #include "test.h"

@@ -1,5 +1,5 @@
 /* Importance is gathered for every matrix and every token, however many matrices there are. */
-#include "quant/collect.h"
+#include "quant/measure/collect.h"
 
 #include "../engine/architecture_model.h"
 #include "test.h"

@@ -1,9 +1,9 @@
 /* Encoders against the reference that takes blocks apart: how far the weights may move, edge cases
  * of a block, and the same bytes from every variant of the search. */
-#include "quant/encode.h"
+#include "quant/encode/encode.h"
 
 #include "base/rng.h"
-#include "quant/search.h"
+#include "quant/encode/search.h"
 #include "test.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Groups whose answers flip: exact values, then planted flips in simulated traffic. */
-#include "quant/flips.h"
+#include "quant/measure/flips.h"
 
 #include "base/rng.h"
 #include "test.h"

@@ -1,5 +1,5 @@
 /* Importance matrices: both forms are read, what is written is read again, damage is refused. */
-#include "quant/imatrix.h"
+#include "quant/measure/imatrix.h"
 
 #include "base/buf.h"
 #include "base/str.h"

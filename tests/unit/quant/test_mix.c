@@ -1,5 +1,5 @@
 /* Which tensor gets which type. The expected maps are those of llama.cpp's quantiser. */
-#include "quant/mix.h"
+#include "quant/encode/mix.h"
 
 #include "base/str.h"
 #include "test.h"

@@ -3,7 +3,7 @@
  * search makes of it is for tests/e2e/test_quantize.py. */
 #include "base/thread_pool.h"
 #include "engine/session/session.h"
-#include "quant/scaling_groups.h"
+#include "quant/quantize/scaling_groups.h"
 
 #include "../engine/architecture_model.h"
 #include "test.h"

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "quant/convert.h"
+#include "quant/convert/convert.h"
 
 #include <stdio.h>
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "quant/collect.h"
+#include "quant/measure/collect.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "base/json.h"
-#include "quant/lora_peft.h"
+#include "quant/convert/lora_peft.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

@@ -13,8 +13,8 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "engine/measure/divergence.h"
-#include "quant/merge.h"
-#include "quant/texts.h"
+#include "quant/measure/texts.h"
+#include "quant/quantize/merge.h"
 
 #include <errno.h>
 #include <stdio.h>

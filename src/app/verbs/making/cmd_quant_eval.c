@@ -18,7 +18,7 @@
 #include "base/json.h"
 #include "engine/gguf/gguf.h"
 #include "engine/model/model.h"
-#include "quant/clusters.h"
+#include "quant/measure/clusters.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "quant/allocate.h"
-#include "quant/collect.h"
-#include "quant/scaling.h"
+#include "quant/measure/collect.h"
+#include "quant/quantize/allocate.h"
+#include "quant/quantize/scaling.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "engine/measure/divergence.h"
 #include "engine/measure/perplexity.h"
-#include "quant/texts.h"
+#include "quant/measure/texts.h"
 
 #include <stdio.h>
 

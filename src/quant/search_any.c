@@ -1,7 +1,0 @@
-/* The choice of a build for any other processor. */
-#include "quant/search.h"
-
-search_sums_fn *search_variant(void)
-{
-    return search_sums_plain;
-}
