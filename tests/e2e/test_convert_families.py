@@ -96,7 +96,16 @@ GEMMA4 = POST | {
     "post_norm": "post_per_layer_input_norm",
     "layer_output_scale": "layer_scalar",
 }
-BARE = ("dt_bias", "A_log", "mamba.D", "mixer.D", "layer_scalar")
+GPT_OSS = {
+    "post_attention_norm": "post_attention_layernorm",
+    "attn_sinks": "self_attn.sinks",
+    "ffn_gate_inp": "mlp.router",
+    "ffn_gate_exps": "mlp.experts.gate_up_proj",
+    "ffn_up_exps": "mlp.experts.gate_up_proj",
+    "ffn_down_exps": "mlp.experts.down_proj",
+}
+JOINT = (".experts.gate_up_proj", ".experts.down_proj")  # suffixes "" and "_bias"
+BARE = ("sinks", "dt_bias", "A_log", "mamba.D", "mixer.D", "layer_scalar")
 EXPERTS = {"num_local_experts": 4, "num_experts_per_tok": 2}
 MULTIPLIERS = {
     "embedding_multiplier": 3.0,
@@ -184,6 +193,25 @@ FRAMEWORKS: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
             "conv_kernel": 4,
         },
     ),
+    "gpt-oss": (
+        "gpt_oss",
+        GPT_OSS,
+        EXPERTS
+        | {
+            "sliding_window": 8,
+            "layer_types": [KINDS[i % 2 == 1] for i in range(4)],
+            "swiglu_limit": 7.0,
+            "quantization_config": {"quant_method": "mxfp4"},
+            "rope_scaling": {
+                "rope_type": "yarn",
+                "factor": 8.0,
+                "beta_fast": 8.0,
+                "beta_slow": 1.0,
+                "original_max_position_embeddings": 32,
+                "truncate": False,
+            },
+        },
+    ),
     "gemma4": (
         "gemma4_text",
         GEMMA4,
@@ -221,6 +249,8 @@ def theirs(names: dict[str, str], stem: str, suffix: str, backbone: bool) -> str
         return f"model.layers.{part[1]}.feed_forward.expert_bias"
     name = (LLAMA | names)[part[2]]
     whole = f"{'backbone' if backbone else 'model'}.layers.{part[1]}.{name}"
+    if name.endswith(JOINT):
+        return whole + ("_bias" if suffix == "bias" else "")
     return whole if name.endswith(BARE) else f"{whole}.{suffix}"
 
 
@@ -232,8 +262,32 @@ def join(first: tuple[list[int], bytes], shape: list[int], raw: bytes) -> tuple[
     return [*shape[:-2], first[0][-2] + shape[-2], shape[-1]], both
 
 
+def put_joint(tensors: Tensors, name: str, shape: list[int], values: list[float]) -> None:
+    """gpt-oss: matrices transposed, the columns of gate and up by turns."""
+    if len(shape) == 3:
+        shape, values = [shape[0], shape[2], shape[1]], transposed(shape, values)
+    if name in tensors:
+        gate = struct.unpack(f"<{len(values)}f", tensors[name][1])
+        values = [x for pair in zip(gate, values, strict=True) for x in pair]
+        shape = [*shape[:-1], 2 * shape[-1]]
+    tensors[name] = (shape, struct.pack(f"<{len(values)}f", *values))
+
+
+def transposed(shape: list[int], values: list[float]) -> list[float]:
+    size = shape[1] * shape[2]
+    return [
+        values[expert * size + row * shape[2] + col]
+        for expert in range(shape[0])
+        for col in range(shape[2])
+        for row in range(shape[1])
+    ]
+
+
 def put(tensors: Tensors, arch: str, name: str, shape: list[int], values: list[float]) -> None:
     """One tensor of ours, whose name there is `name`, in their form."""
+    if name.removesuffix("_bias").endswith(JOINT):
+        put_joint(tensors, name, shape, values)
+        return
     if arch == "gemma" and "norm" in name:
         values = [x - 1 for x in values]
     if name.endswith("A_log"):
@@ -273,7 +327,8 @@ def write_folder(
     (target / "tokenizer.json").write_text(json.dumps(tokenizer))
 
 
-def make(golden: dict[str, Any], target: Path, prefix: str = "model.") -> None:
+def parts_of(golden: dict[str, Any]) -> tuple[Tensors, dict[str, Any]]:
+    """Its tensors and config.json in their form."""
     model_type, names, more = FRAMEWORKS[golden["name"]]
     tensors: Tensors = {}
     for seed, (name, shape, scale, base, *_) in enumerate(golden["tensors"], 1):
@@ -295,6 +350,11 @@ def make(golden: dict[str, Any], target: Path, prefix: str = "model.") -> None:
         "vocab_size": GOLDEN["vocab"],
         "rms_norm_eps": 1e-5,
     } | more
+    return tensors, config
+
+
+def make(golden: dict[str, Any], target: Path, prefix: str = "model.") -> None:
+    tensors, config = parts_of(golden)
     renamed = {name.replace("model.", prefix, 1): tensor for name, tensor in tensors.items()}
     if prefix == "model.":
         write_folder(target, tensors, config)
@@ -467,6 +527,113 @@ def test_qwen3_moe_gives_the_logits_of_an_independent_program():
         write_folder(Path(folder) / "hf", tensors, config, 512)
         got = logits_of(Path(folder) / "hf", entry["ids"], len(entry["ids"]))
     assert max(abs(a - b) for a, b in zip(got, expected, strict=True)) < 1e-4
+
+
+FP4 = [0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6]
+
+
+def pack_experts(tensors: Tensors) -> tuple[Tensors, bytes]:
+    """Replaces the experts of gpt-oss by the floats of some in MXFP4. Gives the tensors with the
+    packed ones, and what GGUF has of "up" in layer 1."""
+    packed = dict(tensors)
+    expected = b""
+    for seed, name in enumerate(n for n in tensors if n.endswith(JOINT)):
+        experts, cols, rows = tensors[name][0]
+        count, groups = experts * rows * cols, cols // 32
+        blocks = bytes(int(x) for x in formula(seed + 1, count // 2, 127.9, 128))
+        scales = bytes(int(x) for x in formula(seed + 99, count // 32, 1.9, 124))
+        nibbles = [byte >> shift & 15 for byte in blocks for shift in (0, 4)]
+        values = [FP4[x] * 2.0 ** (scales[i // 32] - 127) for i, x in enumerate(nibbles)]
+        floats = transposed([experts, rows, cols], values)
+        tensors[name] = ([experts, cols, rows], struct.pack(f"<{count}f", *floats))
+        del packed[name]
+        packed[name + "_blocks"] = ([experts, rows, groups, 16], blocks)
+        packed[name + "_scales"] = ([experts, rows, groups], scales)
+        if name == "model.layers.1.mlp.experts.gate_up_proj":
+            for group in range(experts * rows * groups):
+                if group // groups % 2 == 1:
+                    own = nibbles[32 * group : 32 * group + 32]
+                    both = zip(own[:16], own[16:], strict=True)
+                    expected += bytes([scales[group], *(low | high << 4 for low, high in both)])
+    return packed, expected
+
+
+def gpt_oss_in_two_forms() -> tuple[Tensors, Tensors, bytes, dict[str, Any]]:
+    golden = golden_of("gpt-oss")
+    wide = [[n, [64 if d == 48 else d for d in shape], *x] for n, shape, *x in golden["tensors"]]
+    plain, config = parts_of(golden | {"tensors": wide})
+    packed, expected = pack_experts(plain)
+    return plain, packed, expected, config | {"intermediate_size": 64}
+
+
+@case
+def test_experts_of_gpt_oss_in_mxfp4_are_those_in_floats_and_keep_their_bits():
+    plain, packed, expected, config = gpt_oss_in_two_forms()
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "packed", Path(folder) / "m.gguf"
+        write_folder(source, packed, config)
+        write_folder(Path(folder) / "plain", plain, config)
+        floats = logits_of(Path(folder) / "plain", GOLDEN["ids"], 2)
+        got = logits_of(source, GOLDEN["ids"], 2)
+        assert max(abs(a - b) for a, b in zip(got, floats, strict=True)) < 1e-5
+        for kind, kept in (("F16", True), ("Q4_0", True), ("MXFP4", True), ("F32", False)):
+            code, _, err = run("convert", source, target, "--type", kind, "--force")
+            equal(code, 0, (kind, err))
+            equal(expected in target.read_bytes(), kept, kind)
+            code, _, err = run("logits", "-m", target, "--ids", "1,2,3", "-o", Path(folder) / "o")
+            equal(code, 0, (kind, err))
+
+
+@case
+def test_experts_of_gpt_oss_that_do_not_fit_are_refused():
+    _, packed, _, config = gpt_oss_in_two_forms()
+    stem = "model.layers.1.mlp.experts.gate_up_proj"
+    (shape, blocks), scales = packed[stem + "_blocks"], packed[stem + "_scales"]
+    half = len(scales[1]) // 2
+    changes: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+        ({stem + "_scales": None}, {}, "gate_up_proj_blocks' has no shape"),
+        ({stem + "_scales": ([4, 64, 1], scales[1][:half])}, {}, "has no shape of experts"),
+        ({stem + "_scales": (scales[0], b"\xff" + scales[1][1:])}, {}, "has no shape of experts"),
+        ({stem + "_blocks": ([4, 128, 2, 8], blocks)}, {}, "has no shape of experts"),
+        ({stem + "_blocks": ([4, 128, 16], blocks)}, {}, "has no shape of experts"),
+        ({stem + "_blocks": ([2, 256, 1, 16], blocks)}, {}, "has no shape of experts"),
+        ({stem + "_bias": ([4, 127], bytes(4 * 4 * 127))}, {}, "gate_up_proj_bias' has no shape"),
+        ({stem + "_zeros": (shape, blocks)}, {}, "gate_up_proj_zeros' has no place"),
+        ({"model.layers.1.mlp.experts.up": (shape, blocks)}, {}, "experts.up' has no place"),
+        ({}, {"num_local_experts": 5}, "has no shape of experts"),
+        ({}, {"swiglu_limit": 5.0}, "swiglu_limit"),
+        ({}, {"layer_types": ["full_attention"]}, "layer_types"),
+    ]
+    for number, (change, setting, word) in enumerate(changes):
+        with tempfile.TemporaryDirectory() as folder:
+            changed = {name: it for name, it in (packed | change).items() if it}
+            write_folder(Path(folder) / "hf", changed, config | setting)
+            code, _, err = run("convert", Path(folder) / "hf", Path(folder) / "never.gguf")
+            assert code == 1 and word in err, (number, word, err)
+
+
+UPPER, LOWER = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}", r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
+BEFORE, ENDING = r"[^\r\n\p{L}\p{N}]?", r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+O200K = (
+    f"{BEFORE}[{UPPER}]*[{LOWER}]+{ENDING}|{BEFORE}[{UPPER}]+[{LOWER}]*{ENDING}|"
+    r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+@case
+def test_texts_of_gpt_oss_are_cut_as_those_of_gpt_4o():
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "hf", Path(folder) / "m.gguf"
+        make(golden_of("gpt-oss"), source)
+        path = source / "tokenizer.json"
+        tokenizer = json.loads(path.read_text())
+        cut = {"type": "Split", "pattern": {"Regex": O200K}, "behavior": "Isolated"}
+        steps = [cut, {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]
+        tokenizer["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": steps}
+        path.write_text(json.dumps(tokenizer))
+        code, _, err = run("convert", source, target, "--type", "F32")
+        equal(code, 0, err)
+        equal(File(target).keys["tokenizer.ggml.pre"], "gpt-4o")
 
 
 @case

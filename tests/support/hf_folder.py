@@ -1,6 +1,7 @@
 """The default model as a Hugging Face folder, and GGUF files in F32 as tensors."""
 
 import json
+import math
 import struct
 from pathlib import Path
 from typing import Any
@@ -90,12 +91,14 @@ def theirs(name: str) -> str:
 
 
 def safetensors(tensors: dict[str, tuple[list[int], bytes]]) -> tuple[dict[str, Any], bytes]:
-    """{name: (shape, bytes)} as a file; offsets in the order of the dict."""
+    """{name: (shape, bytes)} as a file of F32, or of U8 where an element has one byte; offsets in
+    the order of the dict."""
     header: dict[str, Any] = {}
     body = b""
     for name, (shape, raw) in tensors.items():
         offsets = [len(body), len(body) + len(raw)]
-        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": offsets}
+        dtype = "U8" if len(raw) == math.prod(shape) else "F32"
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": offsets}
         body += raw
     return header, body
 

@@ -227,6 +227,21 @@ static void put_experts(struct pairs *pairs, double dense_ffn)
         put_number(pairs, "expert_gating_func", 2, true); /* sigmoids */
 }
 
+static bool has_window(const struct pairs *pairs, size_t layer)
+{
+    const struct json *kinds = json_get(pairs->folder->text, "layer_types");
+    return str_equal(json_text(json_at(kinds, layer)), STR("sliding_attention"));
+}
+
+static void put_windows(struct pairs *pairs, uint32_t layers)
+{
+    bool windows[LAYERS_MAX];
+    for (uint32_t i = 0; i < layers; i++)
+        windows[i] = has_window(pairs, i);
+    gguf_put_bools(pairs->buf, key_of(pairs, "attention.sliding_window_pattern"), windows, layers);
+    pairs->count++;
+}
+
 /* Gemma 4: a layer has a window or not, which decides the size of its heads. */
 static enum td_status put_two_heads(struct pairs *pairs, double heads, double kv_heads,
                                     struct td_error *err)
@@ -235,19 +250,18 @@ static enum td_status put_two_heads(struct pairs *pairs, double heads, double kv
     const struct json *kinds = json_get(folder->text, "layer_types");
     uint32_t layers = (uint32_t)layer_count(folder), each[LAYERS_MAX];
     uint32_t head = hf_global_head_size(&folder->weights), local = hf_head_size(folder->text);
-    bool windows[LAYERS_MAX], same = true;
+    bool same = true;
     if (json_count(kinds) != layers || head == 0 || !(kv_heads >= 1) || kv_heads > NUMBER_MAX)
         return error_set(err, TD_CORRUPT,
                          "config.json: layer_types or num_key_value_heads do not fit %u layers",
                          layers);
     for (uint32_t i = 0; i < layers; i++) {
         uint64_t rows = hf_weights_rows(&folder->weights, i, "attn_k");
-        windows[i] = str_equal(json_text(json_at(kinds, i)), STR("sliding_attention"));
         each[i] = (uint32_t)kv_heads;
-        if (!windows[i]) /* those that share keys have as many as those before them */
+        if (!has_window(pairs, i)) /* those that share keys have as many as those before them */
             each[i] = rows ? (uint32_t)(rows / head) : 0;
         for (uint32_t j = i; each[i] == 0 && j > 0; j--)
-            each[i] = windows[j - 1] ? 0 : each[j - 1];
+            each[i] = has_window(pairs, j - 1) ? 0 : each[j - 1];
         same = same && each[i] == each[0];
     }
     put_number(pairs, "attention.head_count", heads, true);
@@ -255,8 +269,8 @@ static enum td_status put_two_heads(struct pairs *pairs, double heads, double kv
         put_number(pairs, "attention.head_count_kv", kv_heads, true);
     else
         gguf_put_u32s(pairs->buf, key_of(pairs, "attention.head_count_kv"), each, layers);
-    gguf_put_bools(pairs->buf, key_of(pairs, "attention.sliding_window_pattern"), windows, layers);
-    pairs->count += same ? 1 : 2;
+    pairs->count += !same;
+    put_windows(pairs, layers);
     static const char *const sizes[] = {"attention.key_length", "attention.value_length",
                                         "rope.dimension_count"};
     for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
@@ -342,6 +356,17 @@ static enum td_status put_numbers(struct pairs *pairs, struct td_error *err)
         if (window > 0 && window <= NUMBER_MAX)
             put_number(pairs, "attention.sliding_window", window, true);
     }
+    if (pairs->folder->family->gpt_oss) {
+        const struct json *kinds = json_get(config, "layer_types");
+        if (!json_absent(kinds) && json_count(kinds) != (size_t)layers)
+            return error_set(err, TD_CORRUPT, "config.json: layer_types do not fit %g layers",
+                             layers);
+        if (json_number(json_get(config, "swiglu_limit"), 7) != 7)
+            return error_set(err, TD_UNSUPPORTED,
+                             "config.json: swiglu_limit is not 7, the only one known");
+        if (!json_absent(kinds))
+            put_windows(pairs, (uint32_t)layers);
+    }
     return put_sizes(pairs, err);
 }
 
@@ -381,6 +406,12 @@ static enum td_status put_rope(struct pairs *pairs, struct td_error *err)
         put_number(pairs, "rope.scaling.factor", factor, false);
     if (original > 0 && original <= NUMBER_MAX)
         put_number(pairs, "rope.scaling.original_context_length", original, true);
+    for (int i = 0; yarn && i < 2; i++) {
+        double turns = json_number(json_get(rope, i ? "beta_slow" : "beta_fast"), 0);
+        if (turns > 0)
+            put_number(pairs, i ? "rope.scaling.yarn_beta_slow" : "rope.scaling.yarn_beta_fast",
+                       turns, false);
+    }
     double context = json_number(json_get(config, "max_position_embeddings"), 0);
     if (longrope && original > 0) {
         double scale = context / original;
@@ -454,13 +485,17 @@ static enum td_status put_all(struct pairs *pairs, const struct convert_options 
 
 struct writing {
     const struct hf_weights *weights;
+    const struct encode_tensor *tensors;
     const struct convert_options *options;
 };
 
-static void read_row(void *ctx, size_t index, uint64_t row, float *out)
+static void read_row(void *ctx, size_t index, uint64_t row, void *out)
 {
     const struct writing *writing = ctx;
-    hf_weights_read(writing->weights, index, row, out);
+    if (writing->tensors[index].encoded)
+        hf_weights_copy(writing->weights, index, row, out);
+    else
+        hf_weights_read(writing->weights, index, row, out);
 }
 
 static void progress(void *ctx, uint64_t done, uint64_t total)
@@ -506,6 +541,10 @@ static void plan_tensors(const struct folder *folder, const struct mix *mix,
             {from->cols, from->rows, from->experts ? from->experts : 1, 1}};
         if (!mix_keeps(to->name, to->dims))
             to->type = mix_fit(mix_type(mix, &model, to->name), from->cols);
+        /* MXFP4 keeps its bits unless floats are asked for. */
+        tensors[i].encoded = from->packing == HF_MXFP4 && to->type != TENSOR_F32;
+        if (tensors[i].encoded)
+            to->type = TENSOR_MXFP4;
     }
 }
 
@@ -527,9 +566,10 @@ enum td_status convert_folder(const struct convert_options *options, struct conv
         if (tensors == NULL)
             status = error_set(err, TD_NO_MEMORY, "no memory for tensors");
     }
-    struct writing writing = {&folder.weights, options};
+    struct writing writing = {&folder.weights, NULL, options};
     if (status == TD_OK) {
         plan_tensors(&folder, options->mix, tensors);
+        writing.tensors = tensors;
         const struct encode_job job = {.tensors = tensors,
                                        .tensor_count = folder.weights.count,
                                        .read_row = read_row,

@@ -35,6 +35,11 @@ static const struct hf_family families[] = {
     {.model_type = "olmo2", .architecture = "olmo2", .four_norms = true},
     {.model_type = "exaone4", .architecture = "exaone4", .four_norms = true},
     {.model_type = "seed_oss", .architecture = "seed_oss", .four_norms = true},
+    {.model_type = "gpt_oss",
+     .architecture = "gpt-oss",
+     .four_norms = true,
+     .gpt_oss = true,
+     .no_adapters = true},
     {.model_type = "ernie4_5", .architecture = "ernie4_5"},
     {.model_type = "hunyuan_v1_dense", .architecture = "hunyuan-dense"},
     {.model_type = "glm4", .architecture = "glm4", .no_adapters = true},
@@ -144,6 +149,7 @@ static const char layer_names[] = "input_layernorm attn_norm\n"
                                   "per_layer_projection proj\n"
                                   "post_per_layer_input_norm post_norm\n"
                                   "mlp.gate ffn_gate_inp\n"
+                                  "mlp.router ffn_gate_inp\n"
                                   "mlp.experts.gate_proj ffn_gate_exps\n"
                                   "mlp.experts.up_proj ffn_up_exps\n"
                                   "mlp.experts.down_proj ffn_down_exps\n"
@@ -183,6 +189,7 @@ static const struct {
 } bare_names[] = {{"A_log", "ssm_a"},
                   {"D", "ssm_d"},
                   {"dt_bias", "ssm_dt.bias"},
+                  {"sinks", "attn_sinks.weight"},
                   {"expert_bias", "exp_probs_b.bias"},
                   {"layer_scalar", "layer_output_scale.weight"}};
 

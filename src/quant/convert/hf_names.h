@@ -16,6 +16,8 @@ struct hf_family {
     bool two_heads;      /* Gemma 4: heads of two sizes, keys that layers share, layers' inputs */
     bool layer_norm;     /* norms are LayerNorms */
     bool scales;         /* the file must say how logits are scaled */
+    bool gpt_oss;        /* its experts' rows of gate and up stand by turns, biases are never left
+                            out */
     bool no_adapters;    /* names in adapters (lora_peft.h) are not known */
     const char *epsilon; /* the norms' key of config.json; NULL = rms_norm_eps */
 };

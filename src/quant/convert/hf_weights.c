@@ -4,11 +4,14 @@
  *         w = scale * (q - (zero + 1))
  *   AWQ   qweight i32 [in, out / 8]: nibble at[o % 8] of word [i, o / 8]; at = 0 4 1 5 2 6 3 7
  *         qzeros  i32 [groups, out / 8] in the same order, scales f16 [groups, out]
- *         w = scale * (q - zero), the group of i being i / (in / groups) */
+ *         w = scale * (q - zero), the group of i being i / (in / groups)
+ *   MXFP4 blocks u8 [experts, out, in / 32, 16]: nibble i % 2 of byte i / 2 of a group, low first
+ *         scales u8 [experts, out, in / 32]; values as GGUF's (kernels/formats.h) */
 #include "quant/convert/hf_weights.h"
 
 #include "base/error.h"
 #include "base/str.h"
+#include "kernels/formats.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,6 +47,13 @@ struct reading {
 static enum td_status bad(const struct reading *reading, const char *name, const char *reason)
 {
     return error_set(reading->err, TD_CORRUPT, "tensor '%.100s' %s", name, reason);
+}
+
+static enum td_status no_place(const struct reading *reading, const struct safetensor *tensor)
+{
+    return error_set(reading->err, TD_UNSUPPORTED,
+                     "tensor '%.100s' has no place in the architecture '%s'", tensor->name,
+                     reading->family->architecture);
 }
 
 /* Finds the parts of a packed matrix. */
@@ -143,9 +153,7 @@ static enum td_status take_expert(const struct reading *reading, const struct sa
     struct td_str stem = cut_suffix(str_from(without), &suffix);
     if (len >= (int)sizeof without || !str_equal(suffix, STR("weight")) ||
         !hf_name_of(reading->family, stem, HF_WHOLE, "weight", ours))
-        return error_set(reading->err, TD_UNSUPPORTED,
-                         "tensor '%.100s' has no place in the architecture '%s'", tensor->name,
-                         reading->family->architecture);
+        return no_place(reading, tensor);
     if (!safetensor_is_float(tensor) || tensor->dim_count != 2 || tensor->count == 0 ||
         tensor->dims[1] > COLS_MAX)
         return bad(reading, tensor->name, "is no matrix of floats");
@@ -181,6 +189,72 @@ static enum td_status check_experts(const struct reading *reading)
     return TD_OK;
 }
 
+/* What stands in `out` of gpt-oss's experts: the rows of gate or up, which stand by turns, or those
+ * of down. As floats a matrix stands there transposed. */
+static enum td_status take_shape(const struct reading *reading, const char *end, uint64_t parts,
+                                 struct hf_tensor *out)
+{
+    const struct safetensor *from = out->from;
+    char name[600];
+    bool bias = strcmp(end, "_bias") == 0, blocks = strcmp(end, "_blocks") == 0;
+    uint32_t dims = bias ? 2 : blocks ? 4 : 3;
+    bool fits = from->dim_count == dims && from->count && from->dims[0] == reading->experts &&
+                (blocks ? from->type == SAFE_U8 : safetensor_is_float(from));
+    uint64_t rows = from->dims[blocks || bias ? 1 : 2];
+    uint64_t cols = bias ? rows / parts : blocks ? from->dims[2] * BLOCK_32 : from->dims[1];
+    if (blocks) {
+        snprintf(name, sizeof name, "%.*sscales", (int)strlen(from->name) - 6, from->name);
+        const struct safetensor *scales = safetensors_find(reading->files, name);
+        fits = fits && from->dims[3] == BLOCK_32 / 2 && scales && scales->type == SAFE_U8 &&
+               scales->dim_count == 3 && memcmp(scales->dims, from->dims, 3 * sizeof rows) == 0;
+        fits = fits && memchr(scales->data, 0xff, (size_t)scales->bytes) == NULL; /* NaN */
+        out->scales = scales;
+        out->packing = HF_MXFP4;
+    }
+    if (!fits || rows % parts != 0 || cols > COLS_MAX)
+        return bad(reading, from->name, "has no shape of experts that fits config.json and scales");
+    out->dim_count = bias ? 2 : 3;
+    out->experts = bias ? 0 : reading->experts;
+    out->rows = bias ? reading->experts : rows / parts;
+    out->cols = cols;
+    out->expert_by = rows * cols;
+    out->row_by = bias ? rows : blocks ? parts * cols : parts;
+    out->col_by = bias ? parts : blocks ? 1 : rows;
+    return TD_OK;
+}
+
+/* "mlp.experts.gate_up_proj" and others of gpt-oss, each a tensor of all experts. */
+static enum td_status take_joint(const struct reading *reading, const struct safetensor *tensor,
+                                 struct td_str name, size_t at)
+{
+    static const char *const parts[] = {"gate_proj", "up_proj", "down_proj"};
+    struct hf_weights *weights = reading->weights;
+    const char *end = name.data + at + strlen(".experts."); /* the name ends with 0 */
+    char stem[600];
+    bool down = *end == 'd';
+    struct td_str begin = down ? STR("down_proj") : STR("gate_up_proj");
+    bool known = str_starts_with(str_from(end), begin);
+    end += known ? begin.len : 0;
+    if (known && strcmp(end, "_scales") == 0)
+        return TD_OK; /* taken with their blocks */
+    known = known && (*end == '\0' || strcmp(end, "_bias") == 0 || strcmp(end, "_blocks") == 0);
+    for (unsigned i = down ? 2 : 0; known && i < (down ? 3 : 2); i++) {
+        struct hf_tensor *out = &weights->tensors[weights->count];
+        *out = (struct hf_tensor){.from = tensor};
+        snprintf(stem, sizeof stem, STR_FMT ".experts.%s", STR_ARG(str_slice(name, 0, at)),
+                 parts[i]);
+        known = hf_name_of(reading->family, str_from(stem), HF_WHOLE,
+                           strcmp(end, "_bias") == 0 ? "bias" : "weight", out->name);
+        enum td_status status = take_shape(reading, end, down ? 1 : 2, out);
+        if (status != TD_OK)
+            return status;
+        if (i == 1) /* the second row */
+            out->first = out->packing == HF_MXFP4 ? out->cols : 1;
+        weights->count++;
+    }
+    return known ? TD_OK : no_place(reading, tensor);
+}
+
 static enum td_status take_half(const struct reading *reading, const struct safetensor *tensor,
                                 struct td_str stem, struct td_str suffix, enum hf_half half);
 
@@ -206,7 +280,7 @@ static enum td_status take(const struct reading *reading, const struct safetenso
             return TD_OK; /* only the text model is converted */
     size_t expert = str_find(name, STR(".experts."), 0);
     if (expert != SIZE_MAX)
-        return take_expert(reading, tensor, name, expert);
+        return (reading->family->gpt_oss ? take_joint : take_expert)(reading, tensor, name, expert);
     struct td_str stem = cut_suffix(name, &suffix);
     char first[65];
     if (!hf_name_of(reading->family, stem, HF_FIRST_HALF, "weight", first))
@@ -226,9 +300,7 @@ static enum td_status take_half(const struct reading *reading, const struct safe
     if (!known && (packed || bias || str_equal(suffix, STR("weight"))))
         known = hf_name_of(reading->family, stem, half, bias ? "bias" : "weight", out.name);
     if (!known || (packed && half != HF_WHOLE))
-        return error_set(reading->err, TD_UNSUPPORTED,
-                         "tensor '%.100s' has no place in the architecture '%s'", tensor->name,
-                         reading->family->architecture);
+        return no_place(reading, tensor);
     if (reading->tied && strcmp(out.name, "output.weight") == 0)
         return TD_OK; /* the embedding once more */
     char *shared = reading->experts == 0 ? strstr(out.name, "_shexp") : NULL;
@@ -240,12 +312,15 @@ static enum td_status take_half(const struct reading *reading, const struct safe
         status = take_ssm(reading, tensor->name, &out);
     if (status != TD_OK)
         return status;
-    out.row_step = out.rows;
+    out.expert_by = out.rows * out.cols;
+    out.row_by = out.cols;
+    out.col_by = 1;
     if (half != HF_WHOLE && (out.dim_count == 1 || out.rows % 2 != 0))
         return bad(reading, tensor->name, "has no two halves of rows");
     out.rows = half == HF_WHOLE ? out.rows : out.rows / 2;
-    out.row_first = half == HF_SECOND_HALF ? out.rows : 0;
-    if (reading->method && bias) { /* GPTQ writes biases of zeros for layers that have none */
+    out.first = half == HF_SECOND_HALF ? out.rows * out.cols : 0;
+    /* GPTQ writes biases of zeros for layers that have none. */
+    if (reading->method && bias && !reading->family->gpt_oss) {
         bool zeros = true;
         for (uint64_t i = 0; zeros && i < tensor->count; i++) {
             float value;
@@ -522,6 +597,36 @@ static uint64_t from_halves(const struct hf_tensor *tensor, uint64_t index)
     return k < tensor->turned ? index - k + hf_from_halves(k, tensor->turned) : index;
 }
 
+static uint64_t row_at(const struct hf_tensor *tensor, uint64_t row)
+{
+    return tensor->first + row / tensor->rows * tensor->expert_by +
+           row % tensor->rows * tensor->row_by;
+}
+
+/* Nibble i stands in GGUF in byte i % 16: the low one if i < 16. */
+void hf_weights_copy(const struct hf_weights *weights, size_t index, uint64_t row, uint8_t *out)
+{
+    const struct hf_tensor *tensor = &weights->tensors[index];
+    uint64_t group = row_at(tensor, row) / BLOCK_32, end = group + tensor->cols / BLOCK_32;
+    for (; group < end; group++) {
+        const uint8_t *pairs = tensor->from->data + group * (BLOCK_32 / 2);
+        *out++ = tensor->scales->data[group];
+        for (unsigned i = 0; i < BLOCK_32 / 2; i++) {
+            unsigned shift = i % 2 * 4;
+            *out++ =
+                (uint8_t)((pairs[i / 2] >> shift & 15) | (pairs[8 + i / 2] >> shift & 15) << 4);
+        }
+    }
+}
+
+static void read_mxfp4(const struct hf_tensor *tensor, uint64_t row, float *out)
+{
+    uint64_t at = row_at(tensor, row);
+    for (uint64_t i = 0; i < tensor->cols; i++, at++)
+        out[i] = e8m0_half(tensor->scales->data[at / BLOCK_32]) *
+                 (float)mxfp4_values[tensor->from->data[at / 2] >> at % 2 * 4 & 15];
+}
+
 void hf_weights_read(const struct hf_weights *weights, size_t index, uint64_t row, float *out)
 {
     const struct hf_tensor *tensor = &weights->tensors[index];
@@ -530,6 +635,8 @@ void hf_weights_read(const struct hf_weights *weights, size_t index, uint64_t ro
         row = from_halves(tensor, row);
     if (tensor->packing == HF_OWN)
         memcpy(out, tensor->own, cols * sizeof *out);
+    else if (tensor->packing == HF_MXFP4)
+        read_mxfp4(tensor, row, out);
     else if (tensor->packing != HF_PLAIN)
         read_packed(tensor, row, out);
     else if (tensor->head_size && tensor->dim_count == 1)
@@ -538,10 +645,9 @@ void hf_weights_read(const struct hf_weights *weights, size_t index, uint64_t ro
     else if (tensor->each)
         safetensor_read(tensor->each[row / tensor->rows], row % tensor->rows * cols, cols, out);
     else
-        safetensor_read(
-            tensor->from,
-            (row / tensor->rows * tensor->row_step + tensor->row_first + row % tensor->rows) * cols,
-            cols, out);
+        for (size_t i = 0; i < cols; i += tensor->col_by == 1 ? cols : 1)
+            safetensor_read(tensor->from, row_at(tensor, row) + i * tensor->col_by,
+                            tensor->col_by == 1 ? cols : 1, out + i);
     for (size_t i = 0; tensor->plus_one && i < cols; i++)
         out[i] += 1.0f;
     for (size_t i = 0; tensor->minus_exp && i < cols; i++)

@@ -11,21 +11,23 @@
 /* Which row of halves is row `index` of pairs. */
 uint64_t hf_from_halves(uint64_t index, uint32_t head_size);
 
-enum hf_packing { HF_PLAIN, HF_GPTQ, HF_AWQ, HF_OWN };
+enum hf_packing { HF_PLAIN, HF_GPTQ, HF_AWQ, HF_MXFP4, HF_OWN };
 
 struct hf_tensor {
     char name[65]; /* GGUF's */
     enum hf_packing packing;
-    const struct safetensor *from; /* of GPTQ and AWQ: qweight */
+    const struct safetensor *from; /* of GPTQ and AWQ: qweight; of MXFP4: the nibbles */
     const struct safetensor *scales, *zeros, *groups;
     float *own;          /* HF_OWN: computed values [cols] */
     uint64_t rows, cols; /* of one expert */
     uint32_t dim_count;
     uint32_t experts;               /* 0 = the matrix is not one of experts */
     const struct safetensor **each; /* [experts] if they are tensors of their own; else NULL */
-    uint64_t row_first, row_step;   /* where an expert's rows begin, and how many there are */
-    bool minus_exp;                 /* the value is -exp(w) */
-    uint32_t head_size, turned;     /* not 0: of each head the first `turned` rows are brought from
+    /* Of tensors that are not packed, and MXFP4's: the first element, and how far the next expert,
+     * row and column are. */
+    uint64_t first, expert_by, row_by, col_by;
+    bool minus_exp;             /* the value is -exp(w) */
+    uint32_t head_size, turned; /* not 0: of each head the first `turned` rows are brought from
                                    halves to pairs */
     bool plus_one;
 };
@@ -66,5 +68,7 @@ const struct hf_tensor *hf_weights_first(const struct hf_weights *weights, const
 uint64_t hf_weights_rows(const struct hf_weights *weights, uint32_t layer, const char *part);
 /* One row as floats; rows of experts follow one another. Any thread. */
 void hf_weights_read(const struct hf_weights *weights, size_t index, uint64_t row, float *out);
+/* One row of an HF_MXFP4 tensor as GGUF's blocks of MXFP4, with the same bits. Any thread. */
+void hf_weights_copy(const struct hf_weights *weights, size_t index, uint64_t row, uint8_t *out);
 
 #endif

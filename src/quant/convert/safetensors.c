@@ -45,7 +45,7 @@ static const struct {
     uint64_t bytes;
 } types[] = {{"F32", SAFE_F32, 4},   {"F16", SAFE_F16, 2},       {"BF16", SAFE_BF16, 2},
              {"F64", SAFE_F64, 8},   {"I32", SAFE_I32, 4},       {"I64", SAFE_I64, 8},
-             {"U8", SAFE_OTHER, 1},  {"I8", SAFE_OTHER, 1},      {"BOOL", SAFE_OTHER, 1},
+             {"U8", SAFE_U8, 1},     {"I8", SAFE_OTHER, 1},      {"BOOL", SAFE_OTHER, 1},
              {"I16", SAFE_OTHER, 2}, {"F8_E4M3", SAFE_OTHER, 1}, {"F8_E5M2", SAFE_OTHER, 1}};
 
 void safetensors_close(struct safetensors *tensors)

@@ -11,7 +11,16 @@
 
 struct safetensors;
 
-enum safetensors_type { SAFE_F32, SAFE_F16, SAFE_BF16, SAFE_F64, SAFE_I32, SAFE_I64, SAFE_OTHER };
+enum safetensors_type {
+    SAFE_F32,
+    SAFE_F16,
+    SAFE_BF16,
+    SAFE_F64,
+    SAFE_I32,
+    SAFE_I64,
+    SAFE_U8,
+    SAFE_OTHER
+};
 
 struct safetensor {
     char *name;

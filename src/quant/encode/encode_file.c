@@ -72,7 +72,10 @@ static void encode_rows(void *ctx)
     for (uint64_t i; (i = atomic_fetch_add(&stretch->next, 1)) < stretch->count;) {
         uint64_t row = stretch->begin + i, mended = 0;
         float *x = stretch->rows + i * cols;
-        job->read_row(job->ctx, stretch->index, row, x);
+        uint8_t *bytes = stretch->bytes + i * stretch->row_bytes;
+        job->read_row(job->ctx, stretch->index, row, tensor->encoded ? (void *)bytes : (void *)x);
+        if (tensor->encoded)
+            continue;
         if (!looks_finite(x, cols) && mend(x, cols, &mended)) {
             atomic_fetch_add(&stretch->mended, mended);
             note_bad(stretch, row);
@@ -80,8 +83,7 @@ static void encode_rows(void *ctx)
         const float *importance = tensor->importance;
         if (importance)
             importance += row / tensor->to.dims[1] * cols;
-        encode_row((enum tensor_type)tensor->to.type, x, importance, cols,
-                   stretch->bytes + i * stretch->row_bytes);
+        encode_row((enum tensor_type)tensor->to.type, x, importance, cols, bytes);
     }
 }
 

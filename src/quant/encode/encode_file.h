@@ -12,6 +12,7 @@
 struct encode_tensor {
     struct gguf_write_tensor to; /* name, shape and the type to write */
     const void *raw;             /* the bytes to copy as they are; NULL = encode rows */
+    bool encoded;                /* read_row gives the bytes to write */
     /* [dims[2], dims[0]]: a row for each expert; NULL = none (encode.h) */
     const float *importance;
 };
@@ -21,7 +22,7 @@ struct encode_job {
     size_t tensor_count;
     /* Gives row `row` of tensor `index` as dims[0] floats; rows count through the experts. Called
      * from several threads at once, for tensors without raw bytes. */
-    void (*read_row)(void *ctx, size_t index, uint64_t row, float *out);
+    void (*read_row)(void *ctx, size_t index, uint64_t row, void *out);
     /* Tells how many of the weights are done; may be NULL. */
     void (*progress)(void *ctx, uint64_t done, uint64_t total);
     void *ctx;

@@ -141,7 +141,7 @@ void quantize_read_row(const struct quantize_item *item, uint64_t row, float *ou
         out[i] *= item->row_scale[row];
 }
 
-static void read_row(void *ctx, size_t index, uint64_t row, float *out)
+static void read_row(void *ctx, size_t index, uint64_t row, void *out)
 {
     const struct reading *reading = ctx;
     const struct quantize_item *item = &reading->plan->items[index];
