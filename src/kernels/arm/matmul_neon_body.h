@@ -15,6 +15,7 @@
 #include "base/assertion.h"
 #include "kernels/activation.h"
 #include "kernels/arm/simd_neon.h"
+#include "kernels/arm/token_neon_body.h"
 #include "kernels/arm/unpack_neon.h"
 #include "kernels/blocks_low.h"
 #include "kernels/formats.h"
@@ -28,22 +29,6 @@
 TILE_INLINE void prefetch_next_rows(const struct tile *tile, int rows, const uint8_t *at)
 {
     __builtin_prefetch(at + (size_t)rows * tile->row_bytes);
-}
-
-/* The sum of the lanes of each of `count` vectors, 1, 2 or 4, in the first lanes. */
-TILE_INLINE int32x4_t sum_lanes(const int32x4_t *vectors, int count)
-{
-    if (count == 4)
-        return vpaddq_s32(vpaddq_s32(vectors[0], vectors[1]), vpaddq_s32(vectors[2], vectors[3]));
-    int32x4_t pairs = vpaddq_s32(vectors[0], vectors[count - 1]);
-    return vpaddq_s32(pairs, pairs);
-}
-
-/* sums + totals * factors: what every quantised product here and in panels does with the whole
- * numbers of a block. */
-TILE_INLINE float32x4_t add_block(float32x4_t sums, int32x4_t totals, float32x4_t factors)
-{
-    return vfmaq_f32(sums, vcvtq_f32_s32(totals), factors);
 }
 
 /* ---- blocks of 32 ---------------------------------------------------------------------------- */
@@ -87,7 +72,7 @@ TILE_INLINE void multiply_32(enum tensor_type type, const struct rows_32 *w, con
         if (tile_has_minimum(type) || offset_32(type) != 0)
             bias = vld1q_s32((const void *)(a + ACT32_BIAS_AT));
         if (offset_32(type) != 0)
-            start = offset_32(type) == 8 ? bias : vaddq_s32(bias, bias);
+            start = start_32(type, bias);
 #pragma GCC unroll 4
         for (int r = 0; r < rows; r++)
             dots[r] = dot_16(dot_16(start, w->quants[r].low, low), w->quants[r].high, high);
@@ -101,6 +86,10 @@ TILE_INLINE void multiply_32(enum tensor_type type, const struct rows_32 *w, con
 
 TILE_INLINE void tile_32(const struct tile *tile, enum tensor_type type, int rows, int tokens)
 {
+    if (rows == ROWS_MAX && tokens == 1 && begins_with_scale(type)) {
+        tile_32_one(tile, type);
+        return;
+    }
     const size_t blocks = tile->cols / BLOCK_32;
     float32x4_t sums[TOKENS_MAX];
 #pragma GCC unroll 8

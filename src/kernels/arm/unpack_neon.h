@@ -85,8 +85,9 @@ TILE_INLINE struct block_32 unpack_32(enum tensor_type type, const uint8_t *bloc
 {
     struct block_32 out;
     if (type == TENSOR_Q8_0) {
-        out.low = vld1q_s8((const void *)(block + Q8_0_QUANTS_AT));
-        out.high = vld1q_s8((const void *)(block + Q8_0_QUANTS_AT + 16));
+        int8x16x2_t both = vld1q_s8_x2((const void *)(block + Q8_0_QUANTS_AT));
+        out.low = both.val[0];
+        out.high = both.val[1];
     } else {
         unpack_nibbles(type, block, &out);
     }
