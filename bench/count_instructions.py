@@ -85,7 +85,8 @@ def read_log(log: Path, functions: str) -> Counter[int]:
                 block = []
             elif line.startswith("0x"):
                 address, word = line.split()[:2]
-                blocks.setdefault(int(address.rstrip(":"), 16), block)
+                if not block:  # a loop's body may be part of two: entered from above, and again
+                    blocks.setdefault(int(address.rstrip(":"), 16), block)
                 block.append(int(word, 16))
             elif line.startswith("Trace"):
                 found = re.search(r"\[[0-9a-f]+/([0-9a-f]+)/[^]]*\] ?(\S*)", line)
