@@ -254,7 +254,7 @@ def test_local_programs_are_strangers_by_default_and_the_answer_names_the_switch
 
 @case
 def test_the_servers_own_page_may_always_ask():
-    for config in ("", "server:\n  local_origins: true\n"):
+    for config in (None, "server:\n  local_origins: true\n"):
         with Tandem(config) as tandem:
             own = f"localhost:{tandem.port}"
             reply = ask_as(tandem, own, "/v1/models", f"Origin: http://{own}")

@@ -271,7 +271,7 @@ def width(line):
 
 @case
 def test_what_a_client_chose_does_not_steer_the_terminal():
-    with Tandem("") as tandem:
+    with Tandem() as tandem:
         user = '\x1b]0;title\x07\x9b2J"x'
         say(tandem, "question", user=user)
         recorded(tandem, 1)
@@ -285,7 +285,7 @@ def test_what_a_client_chose_does_not_steer_the_terminal():
 
 @case
 def test_reports_name_keys_and_refuse_parameters_that_do_not_exist():
-    with Tandem("") as tandem:
+    with Tandem() as tandem:
         key = verb(tandem, "keys", "add", "lab").strip()
         env = ("--since", "all")
 
@@ -299,7 +299,7 @@ def test_reports_name_keys_and_refuse_parameters_that_do_not_exist():
         equal((group["key_name"], group["name"] != "lab"), ("lab", True))
         whole = verb(tandem, "report", *env)
         assert f"{group['name']} lab" in " ".join(whole.split()), whole
-    with Tandem("") as tandem:
+    with Tandem() as tandem:
         for path in ("report?bye=user", "exchanges?limt=1", "shadows?limit=1", "report?by=user&x"):
             answer = tandem.get(f"/tandem/v1/{path}")
             assert answer.status == 400 and "there is no parameter" in answer.body.decode(), path
