@@ -130,6 +130,7 @@ def test_a_file_that_changed_meanwhile_is_shown_and_compared() -> None:
         equal(text_of(tandem), newer)
         page.get_by_role("button", name="Compare mine with it").click()
         removed = page.get_by_role("dialog").locator(".diff .out code")
+        removed.first.wait_for()
         equal(removed.all_inner_texts(), ["# of somebody else"])
     cloud.close()
 
