@@ -271,6 +271,11 @@ def cost(db: Postgres, user: str, answers: int) -> float:
     return float(db.query(f"SELECT total(cost_usd) {those}")[0][0])
 
 
+def written_of_budgets(db: Postgres) -> float:
+    """What the nodes have told each other of "all" and of "each", which have the same sum."""
+    return float(db.query("SELECT sum(usd) FROM tandem.spent WHERE whom LIKE 'b%'")[0][0] or 0)
+
+
 def wait_acquainted(db: Postgres) -> None:
     """Until each node has counted, and has found both."""
     now = "extract(epoch FROM now())::BIGINT"
@@ -313,6 +318,8 @@ def test_budgets_of_the_configuration_count_on_all_nodes_and_over_a_restart() ->
         whole += cost(db, "bob", 2)
         for tandem in (a, b):
             wait_until(lambda t=tandem: abs(heard_of(t) - whole) < 1e-6, what="the whole sum")
+        # Nor that they say the whole: each takes the other to have spent as it did itself.
+        wait_until(lambda: abs(written_of_budgets(db) - 2 * whole) < 1e-6, what="all is written")
         a.process.kill()
         a.ended()
         again = start_again(a)
