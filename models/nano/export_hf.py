@@ -42,7 +42,7 @@ def their_name(name):
 
 
 def write_safetensors(path, tensors):
-    """tensors: {name: float32 tensor}. The layout is described in src/quant/convert/safetensors.c."""
+    """tensors: {name: float32 tensor}. src/quant/convert/safetensors.c describes the layout."""
     header, body = {}, b""
     for name, x in tensors.items():
         raw = x.contiguous().float().numpy().tobytes()
