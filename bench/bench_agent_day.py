@@ -59,7 +59,7 @@ def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
 
 
 def cloud_answer() -> bytes:
-    call = {"name": "read_file", "arguments": '{"path": "src/base/buf.c"}'}
+    call = {"name": "read_file", "arguments": '{"path": "src/base/bytes/buf.c"}'}
     calls = [{"index": 0, "id": "call_1", "type": "function", "function": call}]
     body = (
         chunk({"role": "assistant", "content": "I look at the file."})

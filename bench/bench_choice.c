@@ -4,8 +4,8 @@
  *     bench_choice MODEL [GRAMMAR...]
  *
  * A grammar is GBNF, or a JSON Schema when its name ends in .json. */
-#include "base/clock.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "engine/session/generate.h"
 #include "engine/session/session.h"
 

@@ -8,11 +8,11 @@
  * hour and a day's budget.
  *
  *     bench_climb CLASSIFIER PROMPTS      prompts: each ended by a NUL */
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "exchange/limits/spending.h"
 #include "exchange/limits/watch.h"
 #include "router/judge/classifier.h"

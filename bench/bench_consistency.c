@@ -4,7 +4,7 @@
  * and without memory.
  *
  *     bench_consistency CLASSIFIER TABLE GAIN_OVER... < lines */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "exchange/memory/consistency.h"
 #include "router/judge/classifier.h"
 #include "router/plan/signals.h"

@@ -2,8 +2,8 @@
  * ends cut off at random places, how many of them are found; and the verification of 1,000,000
  * lines. Those are written by the log's own line writer and one head is signed over them, so that
  * they take seconds to make. */
-#include "base/clock.h"
-#include "base/rng.h"
+#include "base/crypto/rng.h"
+#include "base/time/clock.h"
 #include "ledger/egress/egress_line.h"
 #include "ledger/egress/egress_verify.h"
 #include "row.h"

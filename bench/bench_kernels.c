@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "kernels/kernels.h"
 #include "kernels/kv_page.h"
 

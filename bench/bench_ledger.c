@@ -2,8 +2,8 @@
  * how large the file is. bench_ledger.py does the rest on that file.
  *
  *   bench_ledger FILE COUNT DAYS     the exchanges are spread over so many days up to now */
-#include "base/clock.h"
-#include "base/rng.h"
+#include "base/crypto/rng.h"
+#include "base/time/clock.h"
 #include "ledger/record/ledger.h"
 #include "row.h"
 

@@ -1,8 +1,8 @@
 /* How fast the scan is: MB/s on prose, code and other scripts; microseconds for a prompt;
  * milliseconds for a megabyte made to be slow. Structured kinds alone, and with a file of names
  * that is given as argument. The best of some passes each. */
-#include "base/clock.h"
-#include "base/error.h"
+#include "base/core/error.h"
+#include "base/time/clock.h"
 #include "privacy/names/tagger.h"
 #include "privacy/scan/privacy.h"
 #include "privacy/scan/scanner.h"

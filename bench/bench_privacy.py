@@ -620,7 +620,7 @@ def clean_texts() -> dict[str, list[str]]:
             text
             for text, _ in json.loads((data / "clinc150" / "data_full.json").read_text())["train"]
         ],
-        "src/base": [path.read_text() for path in sorted((ROOT / "src" / "base").glob("*.[ch]"))],
+        "src/base": [path.read_text() for path in sorted((ROOT / "src" / "base").rglob("*.[ch]"))],
     }
 
 

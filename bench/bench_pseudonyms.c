@@ -1,9 +1,9 @@
 /* What pseudonyms cost: masking a prompt, restoring a streamed answer (how much is held back and
  * how long a piece takes), and megabytes made to be slow. The best of some passes each. */
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "privacy/names/tagger.h"
 #include "privacy/pseudonym/mask.h"
 #include "privacy/pseudonym/restore.h"

@@ -4,9 +4,9 @@
  * weights and the plan with its sentences; alone and while the engine generates on one thread.
  *
  *     bench_router CLASSIFIER TABLE MODEL */
-#include "base/clock.h"
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
+#include "base/time/clock.h"
 #include "exchange/memory/consistency.h"
 #include "router/judge/classifier.h"
 #include "router/plan/signals.h"

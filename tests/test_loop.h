@@ -3,7 +3,7 @@
 #ifndef TESTS_TEST_LOOP_H
 #define TESTS_TEST_LOOP_H
 
-#include "base/loop.h"
+#include "base/thread/loop.h"
 
 #include <pthread.h>
 #include <time.h>

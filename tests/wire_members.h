@@ -8,7 +8,7 @@
 #ifndef WIRE_MEMBERS_H
 #define WIRE_MEMBERS_H
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "request/request.h"
 #include "test.h"
 

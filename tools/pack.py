@@ -1,4 +1,4 @@
-"""Compresses what the build embeds, for src/base/packed.h.
+"""Compresses what the build embeds, for src/base/bytes/packed.h.
 
     pack.py NAME OUT.h FILE...      each file is a string, in this order
 

@@ -9,7 +9,7 @@
  * and endings are learned too: most names of the world are in no list. ORG-COST is what an
  * organisation that is missed counts beside a person or a place. The scores are calibrated on the
  * DEV texts where CALIBRATED is "-", else as in that names file; all DEV texts are measured. */
-#include "base/hash.h"
+#include "base/crypto/hash.h"
 #include "privacy/names/tagger.h"
 
 #include <math.h>

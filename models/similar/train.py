@@ -124,7 +124,7 @@ def fnv1a(word):
 
 
 def hash_words(data):
-    """hash_words64 of src/base/hash.c."""
+    """hash_words64 of src/base/crypto/hash.c."""
     value, whole = 0xCBF29CE484222325 ^ len(data), len(data) // 8 * 8
     for at in range(0, whole, 8):
         value = ((value ^ int.from_bytes(data[at : at + 8], "little")) * 0x9E3779B97F4A7C15) & MASK

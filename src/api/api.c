@@ -25,9 +25,9 @@
 #include "api/metrics/handlers.h"
 #include "api/review/handlers.h"
 #include "api/telemetry/access_log.h"
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "exchange/parts/shadow_pool.h"
 #include "ledger/record/ledger.h"
 

@@ -7,7 +7,7 @@
 #include "app/cli/help.h"
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "cluster/postgres.h"
 
 #include <errno.h>

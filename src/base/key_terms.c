@@ -1,10 +1,10 @@
 /* The members of terms stand in one table, from which they are read, checked and written. */
 #include "base/key_terms.h"
 
-#include "base/error.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 
 #include <stddef.h>
 #include <stdio.h>

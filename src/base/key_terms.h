@@ -11,7 +11,7 @@
 #ifndef BASE_KEY_TERMS_H
 #define BASE_KEY_TERMS_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 #define KEY_LIST_BYTES 512 /* of names with commas between them, and a NUL */
 #define KEY_WEIGHT_MAX 1000

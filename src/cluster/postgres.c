@@ -9,11 +9,11 @@
  * there once. */
 #include "cluster/postgres.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/packed.h"
-#include "base/str.h"
+#include "base/bytes/packed.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "cluster/postgres_internal.h"
 #include "cluster/postgres_schema.h"
 

@@ -1,10 +1,10 @@
 /* What a writer of the ledger commits: in one round trip, or into the file of what waits. */
 #include "cluster/postgres_internal.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef CLUSTER_POSTGRES_INTERNAL_H
 #define CLUSTER_POSTGRES_INTERNAL_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "cluster/postgres_sql.h"
 #include "cluster/pq.h"
 #include "cluster/waiting.h"

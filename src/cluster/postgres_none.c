@@ -1,7 +1,7 @@
 /* The twin of a build without libpq. db.c says that nobody serves such a name. */
 #include "cluster/postgres.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* A statement on PostgreSQL: its values as text, and its rows through a cursor. */
 #include "cluster/postgres_internal.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "cluster/postgres_sql.h"
 
-#include "base/ascii.h"
-#include "base/utf8.h"
+#include "base/core/ascii.h"
+#include "base/text/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef CLUSTER_POSTGRES_SQL_H
 #define CLUSTER_POSTGRES_SQL_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "cluster/pq.h"
 
 /* Which of the ledger's parameters is which of the server's: PostgreSQL wants $1, $2, ... without a

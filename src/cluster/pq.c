@@ -3,8 +3,8 @@
  * because nobody can say what the server still does with it. */
 #include "cluster/pq.h"
 
-#include "base/clock.h"
-#include "base/error.h"
+#include "base/core/error.h"
+#include "base/time/clock.h"
 
 #include <libpq-fe.h>
 #include <poll.h>

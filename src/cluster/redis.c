@@ -1,6 +1,6 @@
 #include "cluster/redis.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 #include "cluster/redis_url.h"
 
 #include <hiredis/hiredis.h>

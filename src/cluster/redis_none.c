@@ -1,7 +1,7 @@
 /* The twin of a build without hiredis. */
 #include "cluster/redis.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 enum td_status redis_check_url(const char *url, struct td_error *err)
 {

@@ -1,8 +1,8 @@
 /* The parts of a URL. Here so that both twins check it alike. */
 #include "cluster/redis_url.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <string.h>

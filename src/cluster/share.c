@@ -12,11 +12,11 @@
  * burst. */
 #include "cluster/share.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/periodic.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/thread/periodic.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "cluster/redis.h"
 #include "cluster/share_scripts.h"
 

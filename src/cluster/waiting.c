@@ -1,10 +1,10 @@
 #include "cluster/waiting.h"
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

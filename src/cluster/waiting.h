@@ -7,7 +7,7 @@
 #ifndef CLUSTER_WAITING_H
 #define CLUSTER_WAITING_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "tandem/types.h"
 
 struct waiting;

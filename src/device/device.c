@@ -7,8 +7,8 @@
  * battery and memory have thresholds that are left at others than they are entered at. */
 #include "device/device.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
+#include "base/core/assertion.h"
+#include "base/time/clock.h"
 #include "device/network.h"
 #include "device/power.h"
 

@@ -7,7 +7,7 @@
 #ifndef DEVICE_DEVICE_H
 #define DEVICE_DEVICE_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "device/ease.h"
 #include "device/memory_state.h"
 #include "device/thermal.h"

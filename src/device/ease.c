@@ -8,7 +8,7 @@
  * works. */
 #include "device/ease.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 

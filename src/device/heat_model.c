@@ -10,7 +10,7 @@
  * cannot tell apart. */
 #include "device/heat_model.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * worst of the groups and the machine counts: the kernel kills in the group that is short. */
 #include "device/memory_state.h"
 
-#include "base/cgroup.h"
-#include "base/memory_free.h"
+#include "base/machine/cgroup.h"
+#include "base/machine/memory_free.h"
 
 #include <math.h>
 #include <stdio.h>

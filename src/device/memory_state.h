@@ -8,7 +8,7 @@
 struct memory_state {
     bool known;
     uint64_t total_bytes; /* of the machine, or the control group's limit where that is less */
-    uint64_t free_bytes;  /* what this process may still use (base/memory_free.h) */
+    uint64_t free_bytes;  /* what this process may still use (base/machine/memory_free.h) */
     /* Percent of the last ten seconds in which some, or all, tasks stood still for memory: of the
      * control group, and of the machine where it is the narrower one. NAN = unknown. */
     double some, full;

@@ -7,7 +7,7 @@
  * noticed by the failing traffic (tier/health.h). */
 #include "device/network.h"
 
-#include "base/path.h"
+#include "base/bytes/path.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef DEVICE_NETWORK_H
 #define DEVICE_NETWORK_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "device/sysfs.h"
 
 #include <net/if.h>

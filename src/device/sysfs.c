@@ -2,9 +2,9 @@
  * a huge file costs no more than a small one. */
 #include "device/sysfs.h"
 
-#include "base/hash.h"
-#include "base/log.h"
-#include "base/path.h"
+#include "base/bytes/path.h"
+#include "base/crypto/hash.h"
+#include "base/time/log.h"
 
 #include <dirent.h>
 #include <errno.h>

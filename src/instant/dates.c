@@ -3,7 +3,7 @@
  * Low-Level Date Algorithms"). An answer has the form of the question's date. */
 #include "instant/dates.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #ifndef INSTANT_INSTANT_H
 #define INSTANT_INSTANT_H
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 
 /* Longer questions are not looked at. */
 #define INSTANT_QUESTION_BYTES_MAX 2000

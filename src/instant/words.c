@@ -2,8 +2,8 @@
  * signs named below, so that words of other alphabets stay whole. */
 #include "instant/words.h"
 
-#include "base/ascii.h"
-#include "base/utf8.h"
+#include "base/core/ascii.h"
+#include "base/text/utf8.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef INSTANT_WORDS_H
 #define INSTANT_WORDS_H
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 
 #include <stdint.h>
 

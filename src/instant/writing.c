@@ -3,9 +3,9 @@
  * colon or a line's end, in quotation marks, or before "in FORM". */
 #include "instant/writing.h"
 
-#include "base/ascii.h"
-#include "base/unicode.h"
-#include "base/utf8.h"
+#include "base/core/ascii.h"
+#include "base/text/unicode.h"
+#include "base/text/utf8.h"
 
 /* Words of a name for programs. */
 #define PARTS_MAX 40

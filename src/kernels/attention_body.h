@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "kernels/kv_page.h"
 #include "kernels/simd_math_body.h"
 #include "kernels/variants.h"

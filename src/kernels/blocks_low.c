@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "kernels/grids_table.h" /* generated in the build */
 
 #define BYTES(value) (0x0101010101010101u * (uint64_t)(value)) /* the same in all eight bytes */

@@ -2,7 +2,7 @@
  * plain loops. */
 #include "kernels/blocks_ref.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 /* ---- blocks of 32 --------------------------------------------------------------------------- */
 

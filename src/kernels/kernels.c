@@ -1,11 +1,11 @@
 /* Tensor types, sizes of activations, and the choice of a variant. */
 #include "kernels/kernels.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <string.h>
 
-#include "base/error.h"
+#include "base/core/error.h"
 #include "kernels/activation.h"
 #include "kernels/blocks_low.h"
 #include "kernels/formats.h"

@@ -18,11 +18,11 @@
 #ifndef REQUEST_REQUEST_H
 #define REQUEST_REQUEST_H
 
-#include "base/hash.h"
-#include "base/json.h"
+#include "base/crypto/hash.h"
+#include "base/json/json.h"
 #include "base/key_terms.h"
-#include "base/names.h"
-#include "base/trace.h"
+#include "base/text/names.h"
+#include "base/time/trace.h"
 
 #include <string.h>
 
@@ -300,8 +300,8 @@ static inline bool request_is_words_alone(const struct td_request *request)
            request->media.kinds == 0;
 }
 
-/* Whose request it is where many share something by their weights (base/fair.h): the key's; 0 =
- * nobody's, as where no keys are required. */
+/* Whose request it is where many share something by their weights (base/thread/fair.h): the key's;
+ * 0 = nobody's, as where no keys are required. */
 static inline uint64_t request_sharer(const struct td_request *request)
 {
     const char *id = request->key_id;

@@ -3,7 +3,7 @@
 #ifndef REQUEST_THINKING_H
 #define REQUEST_THINKING_H
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 struct thinking_level {
     const char *effort;

@@ -7,9 +7,9 @@
  * (token_filter.h); the spelled mark then opens a call as well, because the parser reads it so. */
 #include "tier/call_grammar.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/grammar/json_schema.h"
 
 #include <stdio.h>

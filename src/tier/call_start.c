@@ -1,5 +1,5 @@
 /* Where a request needs a grammar of calls, and at which of its starts a model begins. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "engine/grammar/grammar.h"
 #include "tier/call_grammar.h"
 

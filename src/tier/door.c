@@ -4,13 +4,13 @@
  * refusal, because data that has left cannot be called back. */
 #include "tier/door.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/names.h"
-#include "base/shortage.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/shortage.h"
+#include "base/core/str.h"
+#include "base/text/names.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "net/client/loopback.h"
 #include "router/plan/reach.h"
 

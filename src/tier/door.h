@@ -8,7 +8,7 @@
 #ifndef TIER_DOOR_H
 #define TIER_DOOR_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "ledger/egress/egress_log.h"
 #include "net/client/client.h"
 #include "router/plan/facts.h"
@@ -32,7 +32,7 @@ struct egress_pass {
     enum td_data_class asked_class;         /* before them */
     bool scanned;                           /* by a scanner (privacy/scan/scanner.h) */
     const char *exchange;                   /* id, or NULL */
-    const char *span, *traceparent;         /* of the attempt (base/trace.h), or NULL */
+    const char *span, *traceparent;         /* of the attempt (base/time/trace.h), or NULL */
     const char *tracestate;                 /* the client's own, where it may go; or NULL */
     const struct egress_replaced *replaced; /* [replaced_count] */
     size_t replaced_count;

@@ -9,10 +9,10 @@
  * Requests that are connecting wait together: when the sum of their waiting comes to what one of
  * them may wait, all that can go elsewhere do. So a black hole costs one connect time-out, however
  * many requests run into it. The first connection that does come about ends such a rest at once. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "tier/health_record.h"
 
-#include "base/crypto.h"
+#include "base/crypto/crypto.h"
 #include "tier/tier.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * key of weight 3 beside one of weight 1 is picked a, a, b, a, and not three times in a row. */
 #include "tier/key_ring.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <pthread.h>
 #include <stdlib.h>

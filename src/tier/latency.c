@@ -3,7 +3,7 @@
  * geometric middle of its bucket, so the error is at most 9 %. Old measurements fade with a
  * half-life of five minutes. The fading is done when the histogram is next touched, so no timer is
  * needed. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "tier/tier.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  * requests, and its slope is the wait that each request under way adds. A cloud that answers any
  * number at once has no slope, whatever its latency is. The wait is in proportion to what is under
  * way, so a server that is spared is found idle at once and needs no probe. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "tier/tier.h"
 
 #include <math.h>

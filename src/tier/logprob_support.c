@@ -1,6 +1,6 @@
 #include "tier/logprob_support.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 enum { NOT_KNOWN = 0, GIVEN = 1 };
 

@@ -1,5 +1,5 @@
 /* Whose turn it is where a tier takes only so many requests at a time: keys that want more than
- * there is get their shares by weight (base/fair.h), in time that they keep a place.
+ * there is get their shares by weight (base/thread/fair.h), in time that they keep a place.
  *
  * A request that finds no place is not kept waiting: it goes to the next tier, or its client asks
  * again. So one free place is kept for a while for each key that wanted one lately and was served
@@ -8,7 +8,7 @@
 #ifndef TIER_PLACES_H
 #define TIER_PLACES_H
 
-#include "base/fair.h"
+#include "base/thread/fair.h"
 
 struct places {
     struct fair fair;

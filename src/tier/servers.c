@@ -1,9 +1,9 @@
 #include "tier/servers.h"
 
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #define ROW(name, text) &server_##name,
 const struct tier_server *const tier_servers[] = {TIER_SERVERS(ROW) NULL};

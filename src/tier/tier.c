@@ -1,6 +1,6 @@
 #include "tier/tier.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 void tier_cancel(struct tier *tier, struct tier_attempt *attempt)
 {

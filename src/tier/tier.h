@@ -7,8 +7,8 @@
 #ifndef TIER_TIER_H
 #define TIER_TIER_H
 
-#include "base/crypto.h"
-#include "base/loop.h"
+#include "base/crypto/crypto.h"
+#include "base/thread/loop.h"
 #include "request/request.h"
 #include "router/plan/facts.h"
 #include "tandem/engine.h"

@@ -4,9 +4,9 @@
  * out as text, so nothing of an answer is lost. */
 #include "tier/tool_parser.h"
 
-#include "base/assertion.h"
-#include "base/crypto.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 #include "tier/openai/openai_wire.h"
 
 #include <stdlib.h>

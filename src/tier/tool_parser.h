@@ -4,8 +4,8 @@
 #ifndef TIER_TOOL_PARSER_H
 #define TIER_TOOL_PARSER_H
 
-#include "base/buf.h"
-#include "base/json.h"
+#include "base/bytes/buf.h"
+#include "base/json/json.h"
 #include "engine/model/chat_tools.h"
 
 /* "call_" and 24 random hexadecimal digits. */

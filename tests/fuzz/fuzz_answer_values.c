@@ -1,5 +1,5 @@
 /* Any answer to any request: in pieces it is judged as the whole is. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "exchange/limits/answer_values.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* A hostile chat request with tools. Its tools are refused with words, or they become a grammar in
  * which, whatever a model writes, a call has a name that was offered. */
 #include "api/wire/openai_request.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "engine/grammar/grammar_match.h"
 #include "tier/call_grammar.h"
 

@@ -3,8 +3,8 @@
 #include "app/setup/model/catalog.h"
 #include "app/setup/model/hub.h"
 #include "app/setup/model/model_store.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* A chat request's body: any bytes become a request or a 400 that says why. */
 #include "api/wire/openai_request.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* A classifier file: any bytes are refused with words or judge a text without touching what is not
  * theirs. The hash is put right, so that what stands behind it is reached; the file's size is what
  * the header says where that is small. */
-#include "base/hash.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
 #include "router/judge/classifier_format.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* A body of /tandem/v1/classify: any bytes become a request or a 400 that says why. */
 #include "api/wire/classify_request.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

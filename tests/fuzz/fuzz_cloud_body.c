@@ -1,8 +1,8 @@
 /* A chat's body in the dialect of each cloud. Whatever JSON comes, a body is made that is JSON, or
  * a refusal has words. */
-#include "base/buf.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "tier/cards/model_cards.h"
 #include "tier/openai/openai_dialect.h"
 #include "tier/servers.h"

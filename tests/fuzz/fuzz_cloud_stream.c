@@ -1,8 +1,8 @@
 /* The answer of a cloud with an API of its own, in pieces of sizes; the first byte chooses cloud
  * and size. Whatever comes, it is read without fault, only certain text is passed on, a failure has
  * words, and what was read is bounded by what came. */
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "tier/openai/openai_wire.h"
 #include "tier/servers.h"
 

@@ -1,7 +1,7 @@
 /* A completion request's body: any bytes become a request with whole choices, or a 400 that says
  * why. */
 #include "api/wire/completion_request.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

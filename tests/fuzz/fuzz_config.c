@@ -1,6 +1,6 @@
 /* The configuration: any bytes either load or are refused with words; never more than that. */
 #include "app/config/config.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Any bytes as a compressed body. The output is never larger than its maximum or than the room that
  * was asked for, and what is decoded with little room is decoded the same with much. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/server/content_coding.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "app/chat/conversation_file.h"
 #include "app/terminal/history_file.h"
 #include "app/terminal/word_wrap.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <locale.h>
 #include <stdlib.h>

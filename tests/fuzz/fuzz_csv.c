@@ -1,6 +1,6 @@
 /* Tables of anybody's: each field is part of the text, and the reader comes to its end. */
 #include "app/cli/csv.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

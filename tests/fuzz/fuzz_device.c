@@ -2,8 +2,8 @@
  * is the files, one after another, each up to a zero byte. */
 #include "device/device.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* A text with documents in it and what a tier says of them: whatever both are, the mark takes the
  * place of each document, jobs have their bounds, and a quotation is a piece of a document. Before
  * the first NUL stands what the tier says, after it the user's text. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "exchange/private/document_jobs.h"
 #include "exchange/private/document_reader.h"
 

@@ -1,6 +1,6 @@
 /* What a hub sends and what lies beside a part: headers, and the state of a download. Whatever is
  * believed must fit together. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/download/download_headers.h"
 #include "net/download/download_part.h"
 

@@ -4,8 +4,8 @@
  * row's hash and every head's signature put right, so that what lies behind them is reached. In a
  * file that is sound then, no byte can be another one, and no last row can be missing that a head
  * covers. */
-#include "base/hash.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
 #include "ledger/egress/egress_line.h"
 #include "ledger/egress/egress_verify.h"
 

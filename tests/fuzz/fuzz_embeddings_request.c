@@ -1,6 +1,6 @@
 /* An embeddings request's body: any bytes become a request or a 400 that says why. */
 #include "api/wire/embeddings_request.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #include "api/dialects/dialect.h"
 #include "api/dialects/gemini/gemini_embeddings.h"
 #include "api/dialects/gemini/gemini_request.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* A hostile grammar and a hostile text. Input: 1 byte length of the text, the text, then GBNF. If
  * the matcher says that a text can be completed, some byte must bring the end nearer, down to 0. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "engine/grammar/grammar_match.h"
 
 #include <stdlib.h>

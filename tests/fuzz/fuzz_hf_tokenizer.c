@@ -2,7 +2,7 @@
  * words, or metadata come out. */
 #include "quant/convert/hf_tokenizer.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Any bytes as a request's head, and as a chunked body. A head that is accepted must be framed in
  * one way only, and a chunked body must come to the same however it is cut. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/server/http_lint.h"
 
 #include <stdlib.h>

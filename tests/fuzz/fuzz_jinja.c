@@ -1,8 +1,8 @@
 /* A hostile template and hostile messages. Input: the template, a NUL byte, then the content of a
  * message (or, when it is a JSON array, the messages themselves, also given as tools). A rendering
  * ends within its limits, and its segments cover the text; message text is never a mark. */
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "engine/template/jinja.h"
 
 #include <stdlib.h>

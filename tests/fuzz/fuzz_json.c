@@ -1,8 +1,8 @@
 /* What the reader accepts, the writer writes, and the reader reads again to the same text. What the
  * fast reader takes, the library reads to the same tree; where it has an integer of more than 64
  * bits, the library takes it with all integers as doubles. */
-#include "base/json.h"
-#include "base/json_fast.h"
+#include "base/json/json.h"
+#include "base/json/json_fast.h"
 
 #include <assert.h>
 #include <jansson.h>

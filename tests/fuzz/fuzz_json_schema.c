@@ -1,5 +1,5 @@
 /* A hostile schema. It is refused with words, or it becomes a grammar that compiles. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "engine/grammar/grammar_match.h"
 #include "engine/grammar/json_schema.h"
 

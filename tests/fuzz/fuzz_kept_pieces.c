@@ -2,7 +2,7 @@
  * again says the same. */
 #include "api/cache/kept_pieces.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* What a key may do, as somebody asks for it: any JSON is refused with words and changes nothing,
  * or becomes terms that can be written and read again. */
-#include "base/json.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "base/key_terms.h"
-#include "base/str.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Any text: what is masked and echoed comes back byte for byte, but for letters in a value that
  * were written as JSON's escapes: they come back as themselves. Nothing small is refused. */
 #include "../scanners.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/mask.h"
 #include "privacy/pseudonym/restore.h"
 #include "privacy/text/escaped.h"

@@ -1,6 +1,6 @@
 /* A request of /v1/messages: any bytes become a chat request or a 400 that says why. */
 #include "api/dialects/dialect.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

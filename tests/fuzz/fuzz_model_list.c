@@ -1,5 +1,5 @@
 /* A provider's list of models: whatever comes, what it is taken to say can be. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "tier/cards/model_listed.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
  * with a hash and a size. The same bytes also as the signed words, by a key of this test. */
 #include "app/setup/model/model_manifest.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

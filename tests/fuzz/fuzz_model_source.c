@@ -2,7 +2,7 @@
  * name. */
 #include "app/setup/model/model_source.h"
 #include "app/setup/model/model_store.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Any bytes as a form: the Content-Type up to the first line feed, then the body. It comes to the
  * same parts and the same end however it is cut. */
 #include "api/files/multipart.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A names file and a text. Input: the first byte's low bit says what is hostile. 0: the rest is a
  * text, tagged with the weights that its first bytes make up; 1: the rest is a file, and when it is
  * taken a text is tagged with it. Findings must be in order and inside the text. */
-#include "base/hash.h"
+#include "base/crypto/hash.h"
 #include "privacy/names/tagger.h"
 
 #include <stdlib.h>

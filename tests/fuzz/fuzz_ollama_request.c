@@ -1,7 +1,7 @@
 /* A request of Ollama's /api/chat or /api/generate, or of llama-server's /completion or /infill, by
  * the first byte: any bytes become a chat request or a 400 that says why. */
 #include "api/dialects/dialect.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

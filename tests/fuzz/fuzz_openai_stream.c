@@ -1,8 +1,8 @@
 /* An OpenAI-compatible server's answer to a chat or to a text, in pieces of sizes, all as the first
  * byte chooses. Whatever comes, it is read without fault, only certain text is passed on, and a
  * failure has words. */
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "tier/openai/openai_delta.h"
 #include "tier/openai/openai_wire.h"
 

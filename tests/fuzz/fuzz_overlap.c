@@ -1,6 +1,6 @@
 /* Any answer after any shown text, in any pieces: the same is new of it as of the whole, and what
  * is left out is the end of what was shown. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "exchange/limits/overlap.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * what the header does not have must stay, and a client's address must be one. */
 #include "net/transport/proxy_header.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Any two texts as questions, parted by a zero byte. What is read of one does not depend on where
  * it lies, nor on white space before it, and a difference has two sides. */
 #include "api/cache/question_marks.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 #include <string.h>

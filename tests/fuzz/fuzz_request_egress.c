@@ -6,8 +6,8 @@
  * The input chooses the dialect, the messages and members with their texts, where values are
  * planted and how they are written, the headers, the framing, and the tiers' answers. */
 #include "../recorded_server.h"
-#include "base/json.h"
-#include "base/utf8.h"
+#include "base/json/json.h"
+#include "base/text/utf8.h"
 #include "planted.h"
 #include "privacy/scan/privacy.h"
 #include "request_forms.h"

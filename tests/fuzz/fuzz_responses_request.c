@@ -1,7 +1,7 @@
 /* A request of /v1/responses: any bytes become a chat request, a 400 that says why, or a 404 for
  * what is not kept. A response resp_a and a conversation conv_a are there to go on from. */
 #include "api/dialects/dialect.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Any answer to any surrogates, in any pieces: the same comes out as from the whole, in order and
  * with nothing lost; without a surrogate in it a text passes unchanged. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/restore.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* What people are told of a question. Any bytes as a kept case are read or refused; and of any
  * question that could be masked, an answer that repeats the masked text gets every value back. */
-#include "base/json.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/utf8.h"
 #include "exchange/private/review_case.h"
 #include "privacy/scan/scanner.h"
 

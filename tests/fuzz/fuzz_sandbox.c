@@ -2,7 +2,7 @@
  * a request. */
 #include "tier/local/sandbox_wire.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* A table of similar words: any bytes are refused with words, or make a sketch of any text without
  * touching what is not theirs. The hash is put right, so that what stands behind it is reached;
  * what is missing at the end is rows of zeros. */
-#include "base/hash.h"
+#include "base/crypto/hash.h"
 #include "router/judge/similarity.h"
 
 #include <stdlib.h>

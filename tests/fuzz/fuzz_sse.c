@@ -1,5 +1,5 @@
 /* Any bytes, cut anywhere, must give the events that they give whole. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/client/sse.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* A vocabulary and a text, both hostile. Input: 1 byte options (1 add_special, 2 parse_special,
  * 4 segments), 1 byte length of the text, the text, then a GGUF file. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "engine/tokenizer/tokenizer.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* A prompt and a labelled line: any bytes are read within bounds. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "router/learn/examples.h"
 
 #include <stdlib.h>

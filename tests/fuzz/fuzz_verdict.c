@@ -1,6 +1,6 @@
 /* What a judge of answers said, and two answers that are held against each other: bounded reading,
  * and nothing but the exact object is a verdict. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "router/watch/agreement.h"
 #include "router/watch/verdict.h"
 

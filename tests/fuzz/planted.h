@@ -3,10 +3,10 @@
 #ifndef FUZZ_PLANTED_H
 #define FUZZ_PLANTED_H
 
-#include "base/buf.h"
-#include "base/names.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/text/names.h"
+#include "base/text/utf8.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -30,6 +30,7 @@ LEVEL = {folder: level for level, folders in enumerate(LEVELS) for folder in fol
 # Besides its rooms a folder holds only its door: files that may include all of them, and that none
 # of them includes.
 PARTS = {
+    "base": ["core", "text", "bytes", "json", "crypto", "time", "machine", "thread"],
     "engine": [
         "gguf",
         "tokenizer",
@@ -227,7 +228,7 @@ def library_types_that_escaped():
         r"histedit|editline": "app/terminal",
         r"seccomp": "base",
         r"sodium": "base",
-        r"zlib": "net base/packed.c base/deflater.c",
+        r"zlib": "net base/bytes/packed.c base/bytes/deflater.c",
         r"zstd": "net",
     }
     for path in sorted(SRC.rglob("*.[ch]")):
@@ -338,7 +339,7 @@ SENDERS = {
 # Another program would inherit the environment, which has keys in it.
 STARTERS = {
     "fork": {
-        "src/base/confine.c": "tries a filter on a child, which then ends",
+        "src/base/machine/confine.c": "tries a filter on a child, which then ends",
         "src/app/recipe/recipe_step.c": "a verb of this program, and no other program",
     },
     "execv": {"src/app/setup/privacy/retention.c": "this program again, before it has read a text"},
@@ -374,7 +375,7 @@ def asserts_of_the_c_library():
     """They store the text of each condition: 70 bytes more than ASSERT, four hundred times."""
     for path in sorted(SRC.rglob("*.[ch]")):
         if re.search(r"^[^*/]*\bassert\(", path.read_text(), re.M):
-            yield f"{path.relative_to(ROOT)}: write ASSERT (base/assertion.h) instead of assert"
+            yield f"{path.relative_to(ROOT)}: write ASSERT (base/core/assertion.h), not assert"
 
 
 def ways_out_beside_the_door():
@@ -515,7 +516,7 @@ def main():
     only = changed_files() if parser.parse_args().changed else None
     check("no include runs up a level", arrows_that_run_up)
     check("every room has its place in the order", rooms_without_a_place)
-    check("assertions are those of base/assertion.h", asserts_of_the_c_library)
+    check("assertions are those of base/core/assertion.h", asserts_of_the_c_library)
     check("every byte for a tier passes the door", ways_out_beside_the_door)
     check("no other program is started with keys", programs_that_inherit_keys)
     check("no object calls what sends beside the door", objects_beside_the_door)

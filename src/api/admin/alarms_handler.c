@@ -8,8 +8,8 @@
 #include "api/http/metrics.h"
 #include "api/http/reply.h"
 #include "api/metrics/metric_writers.h"
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "exchange/limits/watch.h"
 
 #include <math.h>

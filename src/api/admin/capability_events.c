@@ -11,8 +11,8 @@
 #include "api/admin/capability_state.h"
 #include "api/admin/handlers.h"
 #include "api/http/lasting_stream.h"
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 
 #include <string.h>
 

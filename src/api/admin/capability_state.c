@@ -5,7 +5,7 @@
 #include "api/admin/capability_state.h"
 
 #include "api/metrics/tier_condition.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "device/device.h"
 
 #include <stdio.h>

@@ -9,9 +9,9 @@
  * `id` and `user` are optional. */
 #include "api/admin/handlers.h"
 #include "api/http/reply.h"
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "exchange/private/consents.h"
 
 #include <stdlib.h>

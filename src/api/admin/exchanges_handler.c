@@ -13,10 +13,10 @@
 #include "api/http/call.h"
 #include "api/http/query.h"
 #include "api/http/reply.h"
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "ledger/record/ledger.h"
 
 #include <stdio.h>

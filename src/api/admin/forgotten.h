@@ -3,7 +3,7 @@
 #define API_ADMIN_FORGOTTEN_H
 
 #include "api/http/api_host.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* **returns new** (json_free) */
 struct json *forgotten_object(const struct api_stored *stored);

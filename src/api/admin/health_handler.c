@@ -3,8 +3,8 @@
 #include "api/admin/handlers.h"
 #include "api/http/reply.h"
 #include "api/metrics/tier_condition.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "engine/embedding/embedding_service.h"
 #include "ledger/record/ledger.h"
 

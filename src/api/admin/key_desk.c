@@ -1,10 +1,10 @@
 #include "api/admin/key_desk.h"
 
 #include "api/http/auth.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>

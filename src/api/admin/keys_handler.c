@@ -14,9 +14,9 @@
 #include "api/admin/handlers.h"
 #include "api/admin/key_desk.h"
 #include "api/http/reply.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 

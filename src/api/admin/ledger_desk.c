@@ -2,9 +2,9 @@
  * exchanges, and nobody else. Rejected: the pool that reads schemas, which would wait with it. */
 #include "api/admin/ledger_desk.h"
 
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "ledger/egress/egress_read.h"
 #include "ledger/record/ledger.h"
 

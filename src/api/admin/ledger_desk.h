@@ -5,7 +5,7 @@
 #define API_LEDGER_DESK_H
 
 #include "api/http/auth.h"
-#include "base/background.h"
+#include "base/thread/background.h"
 
 #include <stddef.h>
 

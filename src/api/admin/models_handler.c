@@ -10,9 +10,9 @@
 #include "api/dialects/gemini/gemini_response.h"
 #include "api/http/query.h"
 #include "api/http/reply.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 #include "engine/embedding/embedding_service.h"
 
 #include <stdio.h>

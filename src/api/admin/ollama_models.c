@@ -7,9 +7,9 @@
 #include "api/admin/handlers.h"
 #include "api/admin/model_rows.h"
 #include "api/http/reply.h"
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "engine/embedding/embedding_service.h"
 #include "engine/session/scheduler.h"
 

@@ -9,7 +9,7 @@
 #include "api/http/metrics.h"
 #include "api/http/reply.h"
 #include "api/metrics/metric_writers.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "exchange/memory/ramp_file.h"
 #include "exchange/memory/ramp_table.h"
 

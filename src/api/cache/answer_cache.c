@@ -2,8 +2,8 @@
  * microsecond, and the pieces of an answer are read and written outside. */
 #include "api/cache/answer_cache.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <pthread.h>
 #include <stdlib.h>

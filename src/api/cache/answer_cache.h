@@ -7,8 +7,8 @@
 #define API_ANSWER_CACHE_H
 
 #include "api/cache/similar_question.h"
-#include "base/buf.h"
-#include "base/crypto.h"
+#include "base/bytes/buf.h"
+#include "base/crypto/crypto.h"
 #include "tier/tier.h"
 
 #include <stdatomic.h>

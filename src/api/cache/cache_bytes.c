@@ -1,6 +1,6 @@
 #include "api/cache/cache_bytes.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <string.h>
 

@@ -18,8 +18,8 @@
  * well, once their cache is on. Here the configuration or the request must ask for that. */
 #include "api/cache/cache_key.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static void put_object(struct hasher *to, const struct json *object)
     free(members);
 }
 
-/* As deep as a body may be nested (base/json.h). */
+/* As deep as a body may be nested (base/json/json.h). */
 static void put_json(struct hasher *to, const struct json *value)
 {
     enum json_kind kind = json_kind_of(value);

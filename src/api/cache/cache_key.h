@@ -2,7 +2,7 @@
 #ifndef API_CACHE_KEY_H
 #define API_CACHE_KEY_H
 
-#include "base/crypto.h"
+#include "base/crypto/crypto.h"
 #include "tier/door.h"
 #include "tier/tier.h"
 

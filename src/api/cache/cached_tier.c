@@ -12,9 +12,9 @@
 #include "api/cache/cached_tier.h"
 
 #include "api/cache/kept_pieces.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "exchange/limits/cost.h"
 
 #include <stdlib.h>

@@ -12,8 +12,8 @@
  * kept word for word, each word would take 21 bytes more. A stream is still told in pieces. */
 #include "api/cache/kept_pieces.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "exchange/limits/hold.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef API_KEPT_PIECES_H
 #define API_KEPT_PIECES_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "tier/tier.h"
 
 /* Writes an answer's pieces one after the other. */

@@ -8,10 +8,10 @@
  * worth. */
 #include "api/cache/question_marks.h"
 
-#include "base/hash.h"
-#include "base/str.h"
-#include "base/unicode.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/text/unicode.h"
+#include "base/text/utf8.h"
 #include "privacy/scan/privacy.h"
 
 #include <stdlib.h>

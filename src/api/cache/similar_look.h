@@ -6,7 +6,7 @@
 
 #include "api/cache/answer_cache.h"
 #include "api/cache/cache_key.h"
-#include "base/loop.h"
+#include "base/thread/loop.h"
 
 struct embedding_service;
 struct privacy_scanner;

@@ -4,7 +4,7 @@
 #define API_SIMILAR_QUESTION_H
 
 #include "api/cache/question_marks.h"
-#include "base/crypto.h"
+#include "base/crypto/crypto.h"
 
 #define SIMILAR_VECTOR_MAX 8192 /* elements; no model of embeddings has more */
 

@@ -14,8 +14,8 @@
 #include "api/http/lasting_stream.h"
 #include "api/metrics/tier_condition.h"
 #include "api/telemetry/live.h"
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "engine/session/scheduler.h"
 #include "exchange/limits/watch.h"
 

@@ -7,7 +7,7 @@
 #include "api/admin/handlers.h"
 #include "api/console/handlers.h"
 #include "api/http/reply.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/server/content_coding.h"
 
 #include "api/console_files.h" /* generated */

@@ -10,10 +10,10 @@
 #include "api/http/login_limit.h"
 #include "api/http/reply.h"
 #include "api/http/session.h"
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "base/key_terms.h"
-#include "base/str.h"
+#include "base/time/clock.h"
 
 #include <stdio.h>
 

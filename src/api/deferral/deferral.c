@@ -9,9 +9,9 @@
 #include "api/deferral/deferral.h"
 
 #include "api/http/access.h"
-#include "base/assertion.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/time/log.h"
 #include "device/device.h"
 #include "ledger/store/deferred_store.h"
 #include "net/client/webhook.h"

@@ -5,9 +5,9 @@
 #include "api/files/file_object.h"
 #include "api/http/reply.h"
 #include "api/wire/request_options.h"
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "ledger/store/deferred_store.h"
 
 #include <stdio.h>

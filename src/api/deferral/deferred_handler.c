@@ -12,8 +12,8 @@
 #include "api/http/access.h"
 #include "api/http/query.h"
 #include "api/http/reply.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 

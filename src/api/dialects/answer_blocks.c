@@ -7,9 +7,9 @@
 #include "api/dialects/answer_members.h"
 #include "api/wire/openai_response.h"
 #include "api/wire/tool_calls.h"
-#include "base/assertion.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 void answer_blocks_init(struct answer_blocks *blocks, bool hides_reasoning, bool hides_signatures)
 {

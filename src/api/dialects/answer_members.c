@@ -1,8 +1,8 @@
 #include "api/dialects/answer_members.h"
 
 #include "api/wire/grown.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 /* What servers call it; NULL at the end. */
 static const char *const reasoning_names[] = {"reasoning_content", "reasoning", NULL};

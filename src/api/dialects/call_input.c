@@ -1,7 +1,7 @@
 /* A call's arguments as an object. */
 #include "api/dialects/call_input.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 static bool bad_arguments(struct fault *fault, struct td_str name, const char *why)
 {

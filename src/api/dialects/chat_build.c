@@ -8,9 +8,9 @@
 #include "api/wire/format_spellings.h"
 #include "api/wire/openai_request.h"
 #include "api/wire/sampling_keys.h"
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 #include "request/request.h"
 
 #include <stdarg.h>

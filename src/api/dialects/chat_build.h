@@ -7,8 +7,8 @@
 #define API_CHAT_BUILD_H
 
 #include "api/http/fault.h"
-#include "base/buf.h"
-#include "base/json.h"
+#include "base/bytes/buf.h"
+#include "base/json/json.h"
 
 #define CHAT_BUILD_PLACE_BYTES 128
 /* As for a chat's max_completion_tokens. */

@@ -2,7 +2,7 @@
  * fault in that body is renamed to the member that the client wrote. */
 #include "api/dialects/dialect.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "api/drill/drill.h"
 
 #include "api/drill/stand_in.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "exchange/machine/attempt.h"
 #include "tier/door.h"
 

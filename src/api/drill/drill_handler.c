@@ -10,11 +10,11 @@
 #include "api/http/call.h"
 #include "api/http/reply.h"
 #include "api/inference/exchange_reply.h"
-#include "base/background.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/thread/background.h"
+#include "base/time/log.h"
 #include "exchange/machine/attempt.h"
 
 #include <stdio.h>

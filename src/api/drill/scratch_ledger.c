@@ -1,6 +1,6 @@
 #include "api/drill/scratch_ledger.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 #include "ledger/database/database.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "api/drill/stand_in.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "tier/door.h"
 
 #include <stdlib.h>

@@ -20,7 +20,7 @@
 #include "api/evidence/handlers.h"
 #include "api/http/query.h"
 #include "api/http/reply.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/session/scheduler.h"
 #include "router/judge/confidence_model.h"
 #include "router/plan/tier_gates.h"

@@ -19,8 +19,8 @@
 #include "api/http/auth.h"
 #include "api/http/background_reply.h"
 #include "api/http/reply.h"
-#include "base/error.h"
-#include "base/json.h"
+#include "base/core/error.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@
 #include "api/http/background_reply.h"
 #include "api/http/query.h"
 #include "api/http/reply.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "ledger/egress/egress_verify.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* Days stay in their order, everything else comes with the most bytes first. */
 #include "api/evidence/egress_report.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "ledger/egress/egress_verify.h"
 
 #include <stdio.h>

@@ -2,11 +2,11 @@
  * programs in other languages count characters; they are counted in one pass over the text. */
 #include "api/evidence/findings.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
+#include "base/text/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>

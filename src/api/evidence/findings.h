@@ -3,7 +3,7 @@
 #ifndef API_FINDINGS_H
 #define API_FINDINGS_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "privacy/scan/privacy.h"
 
 struct json;

@@ -2,7 +2,7 @@
  * and the bootstrap has the intervals. */
 #include "api/evidence/off_policy.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,11 +3,11 @@
 #include "api/evidence/replay.h"
 
 #include "api/evidence/replay_signals.h"
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/sort.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/sort.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "router/plan/model_names.h"
 #include "router/plan/tier_gates.h"
 

@@ -2,9 +2,9 @@
  * the record. */
 #include "api/evidence/replay_signals.h"
 
-#include "base/json.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 
 #include <math.h>
 #include <string.h>

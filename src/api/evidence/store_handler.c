@@ -10,9 +10,9 @@
 #include "api/evidence/handlers.h"
 #include "api/http/background_reply.h"
 #include "api/http/reply.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 
 #include "api/wire/embeddings_request.h"
 #include "api/wire/openai_request.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdarg.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #ifndef API_BATCH_LINES_H
 #define API_BATCH_LINES_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 #include <stdio.h>
 

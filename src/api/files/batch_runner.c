@@ -16,12 +16,12 @@
 #include "api/files/batch_work.h"
 #include "api/files/file_object.h"
 #include "api/http/access.h"
-#include "base/assertion.h"
-#include "base/background.h"
-#include "base/crypto.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/json/json.h"
+#include "base/thread/background.h"
+#include "base/time/log.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -4,10 +4,10 @@
 #include "api/files/batch_work.h"
 
 #include "api/files/batch_lines.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/json/json.h"
 
 #include <stdlib.h>
 

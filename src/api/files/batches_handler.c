@@ -5,8 +5,8 @@
 #include "api/files/handlers.h"
 #include "api/http/reply.h"
 #include "api/wire/openai_request.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "ledger/store/batch_store.h"
 
 #include <stdio.h>

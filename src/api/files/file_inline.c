@@ -2,9 +2,9 @@
 
 #include "api/files/file_object.h"
 #include "api/wire/openai_request.h"
-#include "base/crypto.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/json/json.h"
 
 #include <stdlib.h>
 #include <unistd.h>

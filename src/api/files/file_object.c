@@ -2,8 +2,8 @@
 
 #include "api/http/query.h"
 #include "api/http/reply.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #define SHOWN_BYTES 100
 

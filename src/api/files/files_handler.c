@@ -4,8 +4,8 @@
 #include "api/http/background_reply.h"
 #include "api/http/call.h"
 #include "api/http/reply.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <errno.h>
 #include <stdio.h>

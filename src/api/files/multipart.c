@@ -4,7 +4,7 @@
  * its first bytes are those of the delimiter. */
 #include "api/files/multipart.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <strings.h>

@@ -10,8 +10,8 @@
 #include "api/http/background_reply.h"
 #include "api/http/reply.h"
 #include "api/wire/media_parts.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

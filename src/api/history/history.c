@@ -5,10 +5,10 @@
 
 #include "api/history/history_internal.h"
 #include "api/history/history_shared.h"
-#include "base/assertion.h"
-#include "base/crypto.h"
-#include "base/hash.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/hash.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -15,9 +15,9 @@
 #ifndef API_HISTORY_H
 #define API_HISTORY_H
 
-#include "base/clock.h"
-#include "base/keyed.h"
-#include "base/names.h"
+#include "base/crypto/keyed.h"
+#include "base/text/names.h"
+#include "base/time/clock.h"
 #include "tandem/types.h"
 
 /* "resp_", 24 hex digits, NUL. What is longer names nothing. */

@@ -2,8 +2,8 @@
 #include "api/history/history_job.h"
 
 #include "api/history/history_internal.h"
-#include "base/crypto.h"
-#include "base/log.h"
+#include "base/crypto/crypto.h"
+#include "base/time/log.h"
 
 #include <stdlib.h>
 #include <string.h>

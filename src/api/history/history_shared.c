@@ -9,12 +9,12 @@
 #include "api/history/history_internal.h"
 #include "api/history/history_job.h"
 #include "api/history/history_store.h"
-#include "base/clock.h"
-#include "base/delivery.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/periodic.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/thread/delivery.h"
+#include "base/thread/periodic.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -7,9 +7,9 @@
 #include "api/history/history_store.h"
 
 #include "api/history/history_internal.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 #include "ledger/database/small_database.h"
 
 #include <stdio.h>

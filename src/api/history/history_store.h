@@ -6,7 +6,7 @@
 #define API_HISTORY_STORE_H
 
 #include "api/history/history.h"
-#include "base/keyed.h"
+#include "base/crypto/keyed.h"
 
 struct history_store;
 

@@ -1,7 +1,7 @@
 /* Texts are counted by their holders, so that a record is looked at without copying it. */
 #include "api/history/history_internal.h"
-#include "base/crypto.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 
 #include <stdlib.h>
 

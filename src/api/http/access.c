@@ -11,9 +11,9 @@
 #include "api/http/query.h"
 #include "api/http/reply.h"
 #include "api/http/session.h"
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/time/clock.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #define API_ACCESS_H
 
 #include "api/http/api_internal.h"
-#include "base/arena.h"
+#include "base/bytes/arena.h"
 
 /* False when the request was refused and answered here. access_check_owner sets api->who. */
 /* Whether the request shows a key in a header, of whatever worth. */

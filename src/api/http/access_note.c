@@ -2,9 +2,9 @@
  * may hold anything. Times are in ms, as in the log. */
 #include "api/http/access_note.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #define API_ACCESS_NOTE_H
 
 #include "api/http/api_internal.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "exchange/machine/exchange.h"
 #include "net/server/server.h"
 

@@ -3,7 +3,7 @@
 #define API_API_HOST_H
 
 #include "api/http/api_desk.h"
-#include "base/names.h"
+#include "base/text/names.h"
 #include "exchange/machine/exchange.h"
 #include "ledger/record/forget.h"
 

@@ -6,8 +6,8 @@
 #include "api/http/api_host.h"
 #include "api/http/auth.h"
 #include "api/http/endpoint.h"
-#include "base/rng.h"
-#include "base/trace.h"
+#include "base/crypto/rng.h"
+#include "base/time/trace.h"
 
 struct api_call;
 
@@ -25,8 +25,8 @@ struct api {
     const struct api_endpoint *endpoints; /* [endpoint_count] */
     size_t endpoint_count;
     uint32_t shard; /* this loop's index for the metrics */
-    /* When the request or event that is handled now began (base/shortage.h): a fault that is found
-     * after an allocation failed is ours. */
+    /* When the request or event that is handled now began (base/core/shortage.h): a fault that is
+     * found after an allocation failed is ours. */
     uint32_t shortages;
     struct rng rng; /* of paddings and request ids */
     struct tracing tracing;

@@ -8,10 +8,10 @@
 #include "api/http/auth.h"
 
 #include "api/http/key_text.h"
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "exchange/limits/meter.h"
 
 #include <pthread.h>

@@ -2,8 +2,8 @@
 
 #include "api/http/call.h"
 #include "api/http/reply.h"
-#include "base/background.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/thread/background.h"
 
 #include <stdlib.h>
 

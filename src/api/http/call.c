@@ -7,7 +7,7 @@
 #include "api/http/metrics.h"
 #include "api/http/reply.h"
 #include "api/http/trim.h"
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 static void count(struct api *api, const struct api_call *call, int change)
 {

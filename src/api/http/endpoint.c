@@ -3,8 +3,8 @@
  * slashes and colons: there a "*" matches all before the pattern's end. */
 #include "api/http/endpoint.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 /* What the "*" at the pattern's head matches of the path; 0 = nothing. */
 static size_t star_length(const char *pattern, const char *path)

@@ -7,9 +7,9 @@
 
 #include "api/http/obfuscation.h"
 #include "api/http/reply.h"
-#include "base/assertion.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/time/log.h"
 
 #include <stdio.h>
 

@@ -1,11 +1,11 @@
 /* Failures and their HTTP form: one table from td_status to code, type and advice about retries. */
 #include "api/http/fault.h"
 
-#include "base/assertion.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/utf8.h"
+#include "base/time/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>

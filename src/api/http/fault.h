@@ -6,7 +6,7 @@
 #ifndef API_FAULT_H
 #define API_FAULT_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 struct json;
 

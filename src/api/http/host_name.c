@@ -8,7 +8,7 @@
 #include "api/http/host_name.h"
 
 #include "api/http/auth.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/client/loopback.h"
 
 #include <arpa/inet.h>

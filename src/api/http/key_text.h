@@ -4,8 +4,8 @@
 #ifndef API_KEY_TEXT_H
 #define API_KEY_TEXT_H
 
-#include "base/crypto.h"
-#include "base/keyed.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/keyed.h"
 
 #define KEY_TEXT_PREFIX "sk-tandem-"
 #define KEY_TEXT_BYTES 59 /* with a NUL */

@@ -1,7 +1,7 @@
 #include "api/http/lasting_stream.h"
 
 #include "api/http/reply.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <stdlib.h>

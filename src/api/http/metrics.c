@@ -5,8 +5,8 @@
  * that a client cannot fill the memory with labels. A family is a row of the table below. */
 #include "api/http/metrics.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <pthread.h>
 #include <stdio.h>

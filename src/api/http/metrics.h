@@ -5,7 +5,7 @@
 #ifndef API_METRICS_H
 #define API_METRICS_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 enum metrics_family {
     METRICS_REQUESTS,      /* code, route of the URL */

@@ -2,8 +2,8 @@
  * a multiple of some bytes. */
 #include "api/http/obfuscation.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #define MEMBER ",\"obfuscation\":\""
 #define END "\"}"

@@ -5,8 +5,8 @@
 #ifndef API_OBFUSCATION_H
 #define API_OBFUSCATION_H
 
-#include "base/buf.h"
-#include "base/rng.h"
+#include "base/bytes/buf.h"
+#include "base/crypto/rng.h"
 
 /* What a client gets that asks for it (stream_options.include_obfuscation). */
 #define OBFUSCATION_BYTES_DEFAULT 256

@@ -4,7 +4,7 @@
  * only where the operator says so. */
 #include "api/http/origin.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/client/loopback.h"
 
 /* Of editors' views (VS Code), Electron's own files, Tauri, Capacitor, and extensions. */

@@ -1,6 +1,6 @@
 #include "api/http/query.h"
 
-#include "base/ascii.h"
+#include "base/core/ascii.h"
 
 static bool find(const struct http_request *request, struct td_str name, struct td_str *out)
 {

@@ -2,7 +2,7 @@
 #ifndef API_QUERY_H
 #define API_QUERY_H
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/server/server.h"
 
 /* A decimal number, or `otherwise` where there is none. False when it is malformed. */

@@ -5,10 +5,10 @@
 #include "api/http/reply.h"
 
 #include "api/http/metrics.h"
-#include "base/assertion.h"
-#include "base/json.h"
-#include "base/shortage.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/shortage.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 

@@ -3,9 +3,9 @@
  * code from being one of another use of the same key. */
 #include "api/http/session.h"
 
-#include "base/crypto.h"
-#include "base/keyed.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/keyed.h"
 
 #include <stdio.h>
 

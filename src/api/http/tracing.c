@@ -4,8 +4,8 @@
 #include "api/http/tracing.h"
 
 #include "api/http/reply.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/time/log.h"
 
 #include <stdio.h>
 #include <string.h>

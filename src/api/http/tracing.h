@@ -1,11 +1,11 @@
-/* The names of a request: its trace (base/trace.h) and its request id. Both are taken from the
+/* The names of a request: its trace (base/time/trace.h) and its request id. Both are taken from the
  * client where they are well formed, and made here otherwise. They stand in the headers of every
  * reply. One loop's thread. */
 #ifndef API_TRACING_H
 #define API_TRACING_H
 
 #include "api/http/api_internal.h"
-#include "base/arena.h"
+#include "base/bytes/arena.h"
 #include "request/request.h"
 
 /* Reads the request's headers into api->tracing, which holds until the next request comes, and sets

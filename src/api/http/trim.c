@@ -4,7 +4,7 @@
  * after such a request, and once for all requests of that time. */
 #include "api/http/trim.h"
 
-#include "base/background.h"
+#include "base/thread/background.h"
 
 #include <malloc.h>
 

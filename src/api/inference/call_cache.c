@@ -3,8 +3,8 @@
  * brought. */
 #include "api/inference/call_cache.h"
 
-#include "base/crypto.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 #include "engine/grammar/grammar.h"
 
 #include <pthread.h>

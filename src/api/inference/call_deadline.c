@@ -2,8 +2,8 @@
 
 #include "api/http/access.h"
 #include "api/wire/request_options.h"
-#include "base/arena.h"
-#include "base/error.h"
+#include "base/bytes/arena.h"
+#include "base/core/error.h"
 #include "exchange/machine/deadline.h"
 
 bool call_deadline_start(struct call_deadline *deadline, struct api *api, struct http_request *http,

@@ -5,7 +5,7 @@
 
 #include "api/http/api_internal.h"
 #include "api/http/fault.h"
-#include "base/loop.h"
+#include "base/thread/loop.h"
 
 struct call_deadline {
     struct loop_timer *timer; /* NULL = there is none */

@@ -1,7 +1,7 @@
 /* A response in the background goes on when its client has left, or was told its id at once.
  * Whether it was cancelled is looked at from time to time. */
 #include "api/inference/chat_internal.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 /* How soon one in the background notices that it was cancelled. */
 #define WANTED_MS 100

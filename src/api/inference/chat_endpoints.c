@@ -5,7 +5,7 @@
 #include "api/inference/chat_handler.h"
 #include "api/inference/handlers.h"
 #include "api/inference/several_answers.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <string.h>
 

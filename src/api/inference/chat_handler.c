@@ -29,7 +29,7 @@
 #include "api/inference/format_task.h"
 #include "api/inference/quota.h"
 #include "api/wire/openai_format.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "tier/call_grammar.h"
 
 #include <stdio.h>

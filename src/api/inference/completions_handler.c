@@ -20,7 +20,7 @@
 #include "api/inference/quota.h"
 #include "api/wire/completion_request.h"
 #include "api/wire/completion_response.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "tier/openai/openai_beside.h"
 
 #include <stdlib.h>

@@ -11,10 +11,10 @@
 #include "api/inference/handlers.h"
 #include "api/inference/kept_page.h"
 #include "api/wire/openai_request.h"
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 
 #include <stdio.h>
 

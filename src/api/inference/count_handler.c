@@ -8,7 +8,7 @@
 #include "api/http/access.h"
 #include "api/http/reply.h"
 #include "api/inference/handlers.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 static const struct dialect counted_messages = {.translate = messages_request_translate_count};
 static const struct dialect counted_gemini = {.translate = gemini_request_translate_count};

@@ -2,9 +2,9 @@
  * compiles, so the request may go away while it runs. */
 #include "api/inference/format_task.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/shortage.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/shortage.h"
 #include "tandem/engine.h"
 #include "tier/call_grammar.h"
 

@@ -5,7 +5,7 @@
 #define API_FORMAT_TASK_H
 
 #include "api/wire/openai_format.h"
-#include "base/background.h"
+#include "base/thread/background.h"
 #include "request/request.h"
 
 /* What a compilation gave. grammar **is new** (td_grammar_free), or NULL. */

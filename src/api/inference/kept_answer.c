@@ -1,7 +1,7 @@
 #include "api/inference/kept_answer.h"
 
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/time/log.h"
 
 #include <stdio.h>
 

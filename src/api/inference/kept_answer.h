@@ -4,7 +4,7 @@
 #define API_KEPT_ANSWER_H
 
 #include "api/dialects/dialect.h"
-#include "base/loop.h"
+#include "base/thread/loop.h"
 
 struct kept_answer {
     struct history *history; /* NULL = nothing is kept */

@@ -1,7 +1,7 @@
 #include "api/inference/kept_events.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "net/client/sse.h"
 
 struct events {

@@ -3,7 +3,7 @@
 #ifndef API_KEPT_EVENTS_H
 #define API_KEPT_EVENTS_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 #define KEPT_EVENTS_ALL UINT64_MAX
 

@@ -8,8 +8,8 @@
 #include "api/inference/kept_events.h"
 #include "api/inference/kept_page.h"
 #include "api/inference/kept_review.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <string.h>
 

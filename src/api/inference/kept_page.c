@@ -2,8 +2,8 @@
 
 #include "api/history/history.h"
 #include "api/http/reply.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <string.h>
 

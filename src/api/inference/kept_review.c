@@ -4,8 +4,8 @@
 
 #include "api/http/access.h"
 #include "api/inference/kept_page.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "exchange/machine/exchange.h"
 #include "ledger/store/queue_store.h"
 

@@ -7,8 +7,8 @@
 #include "api/wire/openai_messages.h"
 #include "api/wire/openai_request.h"
 #include "api/wire/token_ids.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "engine/model/chat_tools.h"
 #include "engine/session/scheduler.h"
 

@@ -5,11 +5,11 @@
 #include "api/inference/exchange_reply.h"
 #include "api/inference/quota.h"
 #include "api/telemetry/live.h"
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,9 +7,9 @@
 #include "api/inference/handlers.h"
 #include "api/inference/local_record.h"
 #include "api/wire/openai_request.h"
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "privacy/scan/privacy.h"
 #include "privacy/scan/scanner.h"
 

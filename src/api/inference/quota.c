@@ -6,9 +6,9 @@
 #include "api/dialects/messages/messages_response.h"
 #include "api/http/reply.h"
 #include "api/http/tracing.h"
-#include "base/clock.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/text/names.h"
+#include "base/time/clock.h"
 #include "router/plan/model_names.h"
 
 #include <stdio.h>

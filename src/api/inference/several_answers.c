@@ -12,8 +12,8 @@
 #include "api/http/fault.h"
 #include "api/http/reply.h"
 #include "api/wire/openai_request.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * gauge of a budget begins anew with its period. */
 #include "api/http/metrics.h"
 #include "api/metrics/metric_writers.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "exchange/limits/meter.h"
 
 #include <stdio.h>

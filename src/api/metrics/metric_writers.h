@@ -4,7 +4,7 @@
 #define API_METRIC_WRITERS_H
 
 #include "api/http/api_host.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 typedef void metric_writer_fn(const struct api_host *host, const struct exchange_services *services,
                               struct buf *out);

@@ -6,7 +6,7 @@
 #include "api/http/reply.h"
 #include "api/metrics/handlers.h"
 #include "api/metrics/metric_writers.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "ledger/record/ledger.h"
 
 #define METRICS_BYTES_MAX (4u << 20)

@@ -1,7 +1,7 @@
 /* Tickets for people (tier/review/review.h), for GET /metrics. */
 #include "api/http/metrics.h"
 #include "api/metrics/metric_writers.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "ledger/store/queue_store.h"
 #include "tier/review/review.h"
 

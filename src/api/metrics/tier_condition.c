@@ -3,7 +3,7 @@
  * counts as down: otherwise one that is dead would come and go every half minute. */
 #include "api/metrics/tier_condition.h"
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 #include <stdio.h>
 

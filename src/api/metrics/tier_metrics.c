@@ -2,8 +2,8 @@
 #include "api/http/metrics.h"
 #include "api/metrics/metric_writers.h"
 #include "api/metrics/tier_condition.h"
-#include "base/clock.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "exchange/limits/spending.h"
 
 static void put(struct buf *out, const char *name, const char *label, const char *value, double is)

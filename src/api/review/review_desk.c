@@ -1,9 +1,9 @@
 #include "api/review/review_desk.h"
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "exchange/private/review_case.h"
 #include "tier/review/review.h"
 

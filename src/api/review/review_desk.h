@@ -13,7 +13,7 @@
 #ifndef API_REVIEW_DESK_H
 #define API_REVIEW_DESK_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "ledger/store/queue_store.h"
 
 struct json;

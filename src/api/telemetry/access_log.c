@@ -2,12 +2,12 @@
  * lines and is said once, until one succeeds: an access log is worth less than the requests. */
 #include "api/telemetry/access_log.h"
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/periodic.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/thread/periodic.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,10 +3,10 @@
  * a count of those would tell how much others ask. */
 #include "api/telemetry/live.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/json_writer.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/json/json_writer.h"
+#include "base/time/clock.h"
 #include "net/client/sse.h"
 
 #include <math.h>

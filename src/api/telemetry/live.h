@@ -6,7 +6,7 @@
 #ifndef API_LIVE_H
 #define API_LIVE_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "exchange/machine/exchange.h"
 
 #define LIVE_TENANT_BYTES 17

@@ -5,12 +5,12 @@
 #include "api/telemetry/otlp.h"
 
 #include "api/telemetry/otlp_json.h"
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/queue.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/thread/queue.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "net/client/client.h"
 #include "net/client/loop_event.h"
 

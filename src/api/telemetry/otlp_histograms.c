@@ -2,8 +2,8 @@
  * The bounds are those that the conventions ask for. */
 #include "api/telemetry/otlp_histograms.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <inttypes.h>
 #include <pthread.h>

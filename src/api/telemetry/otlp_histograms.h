@@ -5,7 +5,7 @@
 #ifndef API_OTLP_HISTOGRAMS_H
 #define API_OTLP_HISTOGRAMS_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 enum otlp_histogram {
     OTLP_OPERATION_SECONDS, /* gen_ai.client.operation.duration */

@@ -1,15 +1,15 @@
 /* One exchange is a span of the kind "server" under the caller's, named after its route. Each
  * attempt is a span under it: "client" for a server elsewhere, "internal" for the engine here. The
- * ids are those of the traceparent headers that went in and out (base/trace.h), so that a caller's
- * and a tier's spans are of the same trace.
+ * ids are those of the traceparent headers that went in and out (base/time/trace.h), so that a
+ * caller's and a tier's spans are of the same trace.
  *
  * gen_ai.request.model is the tier's model and not the client's word for it, which is a text of a
  * stranger. */
 #include "api/telemetry/otlp_json.h"
 
-#include "base/json.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 #include "exchange/machine/attempt.h"
 
 #include <inttypes.h>

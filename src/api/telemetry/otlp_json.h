@@ -6,7 +6,7 @@
 #define API_OTLP_JSON_H
 
 #include "api/telemetry/otlp_histograms.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "exchange/machine/exchange.h"
 
 /* Appends {"key": ..., "value": {"stringValue": ...}}, after a comma unless it is the first of

@@ -10,7 +10,7 @@
 
 #include "api/wire/openai_request.h"
 #include "api/wire/sampling_keys.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <stdio.h>

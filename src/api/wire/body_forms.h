@@ -5,10 +5,10 @@
 #define API_BODY_FORMS_H
 
 #include "api/http/fault.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* Of every dialect: numbers, stops, biases. Without memory a member may be missing; json's
- * allocations are counted (base/shortage.h), and the caller refuses the request. */
+ * allocations are counted (base/core/shortage.h), and the caller refuses the request. */
 void body_forms_settle(struct json *object);
 /* Of a chat: llama.cpp's word for no limit. */
 void body_forms_drop_no_limits(struct json *object);

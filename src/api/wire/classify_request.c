@@ -2,10 +2,10 @@
  * anything is tokenized. */
 #include "api/wire/classify_request.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include "api/wire/format_spellings.h"
 #include "api/wire/openai_sampling.h"
 #include "api/wire/token_ids.h"
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * as four arrays, so a whole answer collects them in four columns. */
 #include "api/wire/completion_response.h"
 
-#include "base/json.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 #include "tier/openai/openai_beside.h"
 
 /* In the order of text_answer.columns. */

@@ -1,6 +1,6 @@
 #include "api/wire/dropped_params.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #define WISH "drop_params"
 #define LIST "additional_drop_params"

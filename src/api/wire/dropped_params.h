@@ -5,8 +5,8 @@
 #ifndef API_DROPPED_PARAMS_H
 #define API_DROPPED_PARAMS_H
 
-#include "base/buf.h"
-#include "base/json.h"
+#include "base/bytes/buf.h"
+#include "base/json/json.h"
 
 /* Removes them from the body and appends their names, with ", " between. */
 void dropped_params_apply(struct json *body, struct buf *names);

@@ -4,10 +4,10 @@
 
 #include "api/wire/openai_request.h"
 #include "api/wire/token_ids.h"
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "engine/embedding/embedding.h"
 
 #include <stdio.h>

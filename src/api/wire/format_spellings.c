@@ -11,8 +11,8 @@
  * A schema may be a text of JSON, as vLLM and SGLang take it. */
 #include "api/wire/format_spellings.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 #define API_FORMAT_SPELLINGS_H
 
 #include "api/http/fault.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum format_wish_kind {
     WISH_NONE,

@@ -2,8 +2,8 @@
  * once. jansson's trees would copy it with each piece. */
 #include "api/wire/grown.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ struct grown *grown_new(size_t bytes_max)
     return grown;
 }
 
-/* No deeper than base/json.h reads, as everything here. */
+/* No deeper than base/json/json.h reads, as everything here. */
 static void deinit(struct node *node)
 {
     for (size_t i = 0; i < node->count; i++) {

@@ -12,8 +12,8 @@
 #ifndef API_GROWN_H
 #define API_GROWN_H
 
-#include "base/buf.h"
-#include "base/json.h"
+#include "base/bytes/buf.h"
+#include "base/json/json.h"
 
 struct grown;
 

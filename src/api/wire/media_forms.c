@@ -2,7 +2,7 @@
  * characters, because each group of three bytes stands for itself. */
 #include "api/wire/media_forms.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdint.h>
 

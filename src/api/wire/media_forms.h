@@ -4,7 +4,7 @@
 #ifndef API_MEDIA_FORMS_H
 #define API_MEDIA_FORMS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* Of the messages of a chat. Without memory a part stays as it was. */
 void media_forms_settle(struct json *body);

@@ -3,9 +3,9 @@
  * payload. */
 #include "api/wire/media_parts.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 
 #include <stdio.h>
 

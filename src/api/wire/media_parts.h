@@ -5,7 +5,7 @@
 #define API_MEDIA_PARTS_H
 
 #include "api/http/fault.h"
-#include "base/arena.h"
+#include "base/bytes/arena.h"
 #include "request/request.h"
 
 /* Whether a content part of this type is one of them. */

@@ -1,8 +1,8 @@
 /* Reads the lists of adapters that a request may bring: `lora` and tandem.adapters. */
 #include "api/wire/openai_adapters.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 #include "tandem/engine.h"
 
 #include <stdio.h>

@@ -5,9 +5,9 @@
  * regular expressions become GBNF. */
 #include "api/wire/openai_format.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "engine/grammar/json_schema.h"
 #include "tandem/engine.h"
 

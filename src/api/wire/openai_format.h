@@ -5,7 +5,7 @@
 
 #include "api/http/fault.h"
 #include "api/wire/format_spellings.h"
-#include "base/arena.h"
+#include "base/bytes/arena.h"
 #include "request/request.h"
 
 /* Fills request->format with its source. JSON without a schema has request->grammar at once
@@ -13,7 +13,7 @@
 bool openai_format_read(const struct format_wish *wish, struct arena *arena,
                         struct td_request *request, struct fault *fault);
 /* There is a schema or a grammar to compile, which may take half a second: for a thread that nobody
- * waits for (base/background.h). */
+ * waits for (base/thread/background.h). */
 bool openai_format_is_due(const struct td_request *request);
 /* Compiles what the request's format, schema and grammar_source say. **returns new**
  * (td_grammar_free). Any thread. */

@@ -6,10 +6,10 @@
 
 #include "api/wire/media_parts.h"
 #include "api/wire/openai_request.h"
-#include "base/assertion.h"
-#include "base/buf.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/text/names.h"
 
 #include <stdio.h>
 

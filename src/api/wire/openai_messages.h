@@ -3,7 +3,7 @@
 #define API_OPENAI_MESSAGES_H
 
 #include "api/http/fault.h"
-#include "base/arena.h"
+#include "base/bytes/arena.h"
 #include "request/request.h"
 
 /* Reads body.messages into request->messages, parts and has_calls; they live in the arena. False

@@ -15,9 +15,9 @@
 #include "api/wire/openai_messages.h"
 #include "api/wire/openai_sampling.h"
 #include "api/wire/prompt_schema.h"
-#include "base/assertion.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "tandem/engine.h"
 #include "tier/openai/openai_wire.h"
 

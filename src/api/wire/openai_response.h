@@ -8,7 +8,7 @@
 #define API_OPENAI_RESPONSE_H
 
 #include "api/http/fault.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "exchange/machine/exchange.h"
 #include "request/request.h"
 

@@ -8,8 +8,8 @@
 
 #include "api/wire/samplers.h"
 #include "api/wire/sampling_keys.h"
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 #include "engine/sampling/sampler.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define API_OPENAI_SAMPLING_H
 
 #include "api/http/fault.h"
-#include "base/arena.h"
+#include "base/bytes/arena.h"
 #include "request/request.h"
 
 /* OpenAI's defaults. */

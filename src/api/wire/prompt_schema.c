@@ -5,8 +5,8 @@
  * schema. A word that asks for something else ("explain", "write a function") ends the guess. */
 #include "api/wire/prompt_schema.h"
 
-#include "base/ascii.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/str.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef API_PROMPT_SCHEMA_H
 #define API_PROMPT_SCHEMA_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "request/request.h"
 
 /* The one schema that the system's messages or the last one of the user's give for the answer.

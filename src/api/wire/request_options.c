@@ -6,9 +6,9 @@
 #include "api/wire/request_options.h"
 
 #include "api/wire/openai_adapters.h"
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #define API_REQUEST_OPTIONS_H
 
 #include "api/http/fault.h"
-#include "base/arena.h"
+#include "base/bytes/arena.h"
 #include "request/request.h"
 
 #define REQUEST_USER_BYTES_MAX 256

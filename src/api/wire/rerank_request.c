@@ -2,8 +2,8 @@
  * body keeps `top_n` and `return_documents` for the answer. */
 #include "api/wire/rerank_request.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * elsewhere, which gets the member as it came. */
 #include "api/wire/samplers.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 /* --- llama.cpp's order of samplers --- */
 

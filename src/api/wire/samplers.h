@@ -2,7 +2,7 @@
 #ifndef API_SAMPLERS_H
 #define API_SAMPLERS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* Turns off in *sampling the samplers that the body's list leaves out. Returns the member that the
  * local engine would ignore, or NULL. The name is static. */

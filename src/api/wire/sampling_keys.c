@@ -2,7 +2,7 @@
  * all of them with every request, with -1 or 0 for what is off. */
 #include "api/wire/sampling_keys.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 #include <stddef.h>

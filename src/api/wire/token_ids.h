@@ -3,7 +3,7 @@
 #define API_TOKEN_IDS_H
 
 #include "api/http/fault.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "tandem/engine.h"
 
 /* Reads the id at an index of a list that the client calls `param`. model NULL: of any vocabulary.

@@ -3,8 +3,8 @@
 #include "api/wire/tool_calls.h"
 
 #include "api/wire/grown.h"
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
 #ifndef API_TOOL_CALLS_H
 #define API_TOOL_CALLS_H
 
-#include "base/buf.h"
-#include "base/json.h"
+#include "base/bytes/buf.h"
+#include "base/json/json.h"
 
 struct grown;
 struct tool_calls;

@@ -3,11 +3,11 @@
 
 #include "app/cli/command.h"
 #include "app/terminal/signals.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
+#include "base/time/log.h"
 #include "net/client/loop_event.h"
 
 #include <stdio.h>

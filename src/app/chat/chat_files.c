@@ -3,11 +3,11 @@
 
 #include "app/chat/chat_command.h"
 #include "app/chat/conversation_file.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -8,9 +8,9 @@
 #include "app/terminal/history_file.h"
 #include "app/terminal/line_reader.h"
 #include "app/terminal/signals.h"
-#include "base/error.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <errno.h>
 #include <stdio.h>

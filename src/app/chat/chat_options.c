@@ -1,8 +1,8 @@
 /* Names of options become values, and a name that is too long for a model is refused. */
 #include "app/chat/chat_options.h"
 
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/text/names.h"
 
 #include <stdio.h>
 

@@ -3,10 +3,10 @@
 #include "app/chat/chat.h"
 
 #include "app/cli/remote.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 #include "exchange/machine/exchange.h"
 
 #include <math.h>

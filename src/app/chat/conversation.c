@@ -2,8 +2,8 @@
  * request can borrow them all. */
 #include "app/chat/conversation.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #ifndef APP_CONVERSATION_H
 #define APP_CONVERSATION_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "tandem/types.h"
 
 #define CONVERSATION_MESSAGES_MAX 256

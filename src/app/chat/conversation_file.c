@@ -1,10 +1,10 @@
 /* The file may have been written by hand or by somebody else: every member is checked. */
 #include "app/chat/conversation_file.h"
 
-#include "base/error.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 
 #define VERSION 1
 

@@ -5,11 +5,11 @@
 #include "app/config/config.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/policy/consistency_setup.h"
-#include "base/ascii.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/ascii.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/utf8.h"
 #include "ledger/record/ledger.h"
 
 #include <stdio.h>

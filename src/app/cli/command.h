@@ -3,7 +3,7 @@
 #ifndef APP_COMMAND_H
 #define APP_COMMAND_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "tandem/engine.h"
 
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include "app/cli/command.h"
 #include "app/config/config.h"
 #include "app/config/mistakes.h"
-#include "base/error.h"
-#include "base/json.h"
+#include "base/core/error.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

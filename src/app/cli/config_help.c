@@ -4,9 +4,9 @@
 
 #include "app/cli/help.h"
 #include "app/config/keys.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <string.h>
 

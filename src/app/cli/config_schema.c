@@ -2,7 +2,7 @@
 #include "app/cli/config_schema.h"
 
 #include "app/config/keys.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "app/cli/config_values.h"
 
 #include "app/config/keys.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define APP_CONFIG_VALUES_H
 
 #include "app/config/config.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 /* `all` = false leaves out what is a default. Keys without a value are left out. What is written
  * can be read as a configuration. */

@@ -1,6 +1,6 @@
 #include "app/cli/csv.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 char csv_separator(struct td_str text)
 {

@@ -2,7 +2,7 @@
 #ifndef APP_CSV_H
 #define APP_CSV_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 /* The one of , ; and tab that the first line has most of. */
 char csv_separator(struct td_str text);

@@ -4,7 +4,7 @@
 
 #include "app/cli/command.h"
 #include "app/config/packed_help.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 /* One line of the text as as many lines as it needs. `at`: the column where the cursor is. */
 static void write_line(FILE *out, int indent, int at, struct td_str line)

@@ -1,9 +1,9 @@
 #include "app/cli/key_options.h"
 
 #include "app/cli/since_option.h"
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 
 #include <time.h>
 

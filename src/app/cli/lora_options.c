@@ -1,8 +1,8 @@
 /* Repeated options keep their order: a scale belongs to the file before it. */
 #include "app/cli/lora_options.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 static bool add_file(void *ctx, const char *text)
 {

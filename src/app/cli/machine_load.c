@@ -7,9 +7,9 @@
  * the threads of the measurement itself. */
 #include "app/cli/machine_load.h"
 
-#include "base/buf.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <sys/resource.h>
 #include <unistd.h>

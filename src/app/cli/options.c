@@ -4,9 +4,9 @@
 #include "app/cli/options.h"
 
 #include "app/cli/help.h"
-#include "base/assertion.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/text/names.h"
 #include "kernels/kernels.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 #include "app/cli/progress.h"
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -3,8 +3,8 @@
 #include "app/cli/prompt_line.h"
 
 #include "api/wire/openai_messages.h"
-#include "base/error.h"
-#include "base/json.h"
+#include "base/core/error.h"
+#include "base/json/json.h"
 
 #define LINE_ARENA_BYTES (64u << 20)
 

@@ -3,10 +3,10 @@
  * converted. */
 #include "app/cli/quantity.h"
 
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <string.h>

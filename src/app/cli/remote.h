@@ -2,7 +2,7 @@
 #ifndef APP_REMOTE_H
 #define APP_REMOTE_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 struct config;
 

@@ -2,7 +2,7 @@
  * well. */
 #include "app/cli/sampling_options.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 

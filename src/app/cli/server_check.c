@@ -2,9 +2,9 @@
 #include "app/cli/server_check.h"
 
 #include "app/setup/credentials/server_secrets.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "net/client/client.h"
 #include "net/client/loop_event.h"
 #include "net/client/loopback.h"

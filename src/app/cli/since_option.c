@@ -1,9 +1,9 @@
 /* A span is turned into a moment when it is read, so that all parts of a verb use the same one. */
 #include "app/cli/since_option.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 
 bool since_option_span(struct td_str text, uint64_t *ms)
 {

@@ -7,12 +7,12 @@
 #include "app/setup/process/runtime.h"
 #include "app/terminal/signals.h"
 #include "app/terminal/terminal.h"
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
+#include "base/time/clock.h"
 #include "net/client/loop_event.h"
 
 #define ANSWER_BYTES_MAX (16u << 20)

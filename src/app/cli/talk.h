@@ -3,8 +3,8 @@
 #ifndef APP_TALK_H
 #define APP_TALK_H
 
-#include "base/buf.h"
-#include "base/names.h"
+#include "base/bytes/buf.h"
+#include "base/text/names.h"
 
 struct json;
 struct loop;

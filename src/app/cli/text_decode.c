@@ -1,7 +1,7 @@
 #include "app/cli/text_decode.h"
 
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 
 struct decoding {
     struct buf *out;

@@ -2,7 +2,7 @@
 #ifndef APP_TEXT_DECODE_H
 #define APP_TEXT_DECODE_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 /* Valid, and not UTF-16 of Latin letters without its mark, which is valid UTF-8 full of zeros. */
 bool text_is_utf8(struct td_str bytes);

@@ -2,9 +2,9 @@
 #include "app/cli/verb.h"
 
 #include "app/cli/help.h"
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,9 +9,9 @@
 #include "app/config/keys.h"
 #include "app/config/overrides.h"
 #include "app/config/yaml_tree.h"
-#include "base/assertion.h"
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 #include "tier/servers.h"
 
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #ifndef APP_CONFIG_H
 #define APP_CONFIG_H
 
-#include "base/arena.h"
-#include "base/error.h"
+#include "base/bytes/arena.h"
+#include "base/core/error.h"
 #include "exchange/private/minimise.h"
 #include "request/request.h"
 #include "router/plan/policy.h"

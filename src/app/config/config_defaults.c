@@ -4,8 +4,8 @@
 
 #include "app/config/config_listen.h"
 #include "app/config/keys.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "net/client/loopback.h"
 #include "tier/cards/model_cards.h"
 #include "tier/servers.h"

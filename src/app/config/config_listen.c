@@ -2,9 +2,9 @@
  * the command line commas separate them. */
 #include "app/config/config_listen.h"
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "net/client/loopback.h"
 #include "net/transport/address_set.h"
 #include "net/transport/listen.h"

@@ -3,8 +3,8 @@
  * grow. */
 #include "app/config/config_ramp.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
  * class below it. */
 #include "app/config/config_reach.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/names.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/text/names.h"
 
 #include <string.h>
 

@@ -6,9 +6,9 @@
 
 #include "app/config/keys.h"
 #include "app/config/presets.h"
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * nobody. What could never take effect is refused. */
 #include "app/config/config_together.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #include "app/config/mistakes.h"
 #include "app/config/packed_help.h"
 #include "app/config/yaml_tree.h"
-#include "base/error.h"
+#include "base/core/error.h"
 
 enum config_key_type {
     CONFIG_KEY_TEXT,     /* const char * */

@@ -2,7 +2,7 @@
 #define HELP_OF 1
 #include "app/config/keys.h"
 
-#include "base/names.h"
+#include "base/text/names.h"
 
 #define AT(member) offsetof(struct config_adapter, member)
 

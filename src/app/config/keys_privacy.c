@@ -2,7 +2,7 @@
 #define HELP_OF 2
 #include "app/config/keys.h"
 
-#include "base/names.h"
+#include "base/text/names.h"
 
 #define FINDINGS_NAME_HELP "name of its findings: A-Z a-z 0-9 _ -"
 

@@ -2,9 +2,9 @@
  * tables, which is fixed, and not that of the input. A message names file, line and path of the
  * key. */
 #include "app/config/keys.h"
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #define HELP_OF 3
 #include "app/config/keys.h"
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "exchange/private/document_jobs.h"
 #include "router/watch/ramp_statistics.h"
 

@@ -2,7 +2,7 @@
 #define HELP_OF 4
 #include "app/config/keys.h"
 
-#include "base/names.h"
+#include "base/text/names.h"
 
 /* Each in the order of its enum: the index is the value. */
 const char *const config_yes_no[] = {"false", "true", NULL};

@@ -2,7 +2,7 @@
 #define HELP_OF 5
 #include "app/config/keys.h"
 
-#include "base/log.h"
+#include "base/time/log.h"
 #include "net/transport/address_set.h"
 #include "net/transport/tls.h"
 

@@ -3,7 +3,7 @@
 #define HELP_OF 6
 #include "app/config/keys.h"
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "tier/servers.h"
 
 /* In the order of enum config_tier_kind: the index is the value. */

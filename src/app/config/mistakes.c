@@ -1,7 +1,7 @@
 /* A bounded list: a file of a megabyte can have ten thousand mistakes. */
 #include "app/config/mistakes.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Walks the tables of keys along the parts of a variable's name, and the tree beside them. */
 #include "app/config/overrides.h"
 
-#include "base/ascii.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <stdlib.h>

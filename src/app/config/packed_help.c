@@ -1,7 +1,7 @@
 /* The packed help of all keys and verbs. */
 #include "app/config/packed_help.h"
 
-#include "base/packed.h"
+#include "base/bytes/packed.h"
 
 #include "app/help_texts.h" /* generated */
 

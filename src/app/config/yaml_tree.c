@@ -3,9 +3,9 @@
  * nearest name. */
 #include "app/config/yaml_tree.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <yaml.h>
 

@@ -4,7 +4,7 @@
 #ifndef APP_YAML_TREE_H
 #define APP_YAML_TREE_H
 
-#include "base/arena.h"
+#include "base/bytes/arena.h"
 #include "tandem/types.h"
 
 #define YAML_BYTES_MAX (1u << 20)

@@ -6,10 +6,10 @@
 #include "app/evidence/calibrate.h"
 #include "app/setup/policy/calibration_file.h"
 #include "app/setup/process/runtime.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/log.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -11,13 +11,13 @@
 #include "app/setup/process/client_keys.h"
 #include "app/setup/process/restart_keys.h"
 #include "app/setup/process/runtime.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/json/json.h"
+#include "base/time/log.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -4,9 +4,9 @@
 #include "app/desk/config_text.h"
 
 #include "app/config/yaml_tree.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 #include <string.h>

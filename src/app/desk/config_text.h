@@ -3,7 +3,7 @@
 #define APP_CONFIG_TEXT_H
 
 #include "app/config/config.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 struct json;
 

@@ -4,9 +4,9 @@
 #include "app/desk/desk_internal.h"
 
 #include "app/cli/config_schema.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
+#include "base/core/error.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -3,11 +3,11 @@
  * the first. */
 #include "app/evidence/answer_check.h"
 
-#include "base/ascii.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/ascii.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <math.h>
 #include <regex.h>

@@ -4,10 +4,10 @@
 
 #include "api/wire/openai_messages.h"
 #include "app/evidence/audit_answers.h"
-#include "base/json.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
+#include "base/json/json.h"
 #include "base/ratio.h"
-#include "base/rng.h"
-#include "base/str.h"
 #include "ledger/record/ledger.h"
 
 #include <stdlib.h>

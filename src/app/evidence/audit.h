@@ -4,7 +4,7 @@
 #ifndef APP_AUDIT_H
 #define APP_AUDIT_H
 
-#include "base/error.h"
+#include "base/core/error.h"
 #include "router/judge/classifier.h"
 #include "router/learn/bootstrap.h"
 

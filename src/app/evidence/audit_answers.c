@@ -2,9 +2,9 @@
 #include "app/evidence/audit_answers.h"
 
 #include "app/evidence/tier_answers.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "exchange/parts/shadow_pool.h"
 #include "router/watch/agreement.h"
 

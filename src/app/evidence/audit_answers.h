@@ -2,7 +2,7 @@
 #ifndef APP_AUDIT_ANSWERS_H
 #define APP_AUDIT_ANSWERS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 struct tier_answers;
 

@@ -9,11 +9,11 @@
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
 #include "app/setup/policy/calibration_file.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "router/learn/risk_fit.h"
 
 #include <math.h>

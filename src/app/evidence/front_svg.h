@@ -4,7 +4,7 @@
 #ifndef APP_FRONT_SVG_H
 #define APP_FRONT_SVG_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "router/learn/pareto.h"
 
 void front_svg_write(const struct pareto *pareto, struct buf *out);

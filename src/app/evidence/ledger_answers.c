@@ -2,7 +2,7 @@
  * The header says why questions that left the tier are added. */
 #include "app/evidence/ledger_answers.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <math.h>
 #include <string.h>

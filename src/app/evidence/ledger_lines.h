@@ -13,7 +13,7 @@
 #define APP_LEDGER_LINES_H
 
 #include "app/cli/since_option.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 struct json;
 

@@ -4,10 +4,10 @@
 
 #include "app/evidence/probe_fit.h"
 #include "app/setup/policy/classifier_file.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "router/learn/json_lines.h"
 #include "router/learn/train.h"
 

@@ -2,8 +2,8 @@
  * that decide for a request. */
 #include "app/evidence/policy_report.h"
 
-#include "base/error.h"
-#include "base/json.h"
+#include "base/core/error.h"
+#include "base/json/json.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -5,9 +5,9 @@
  * folds differ. */
 #include "app/evidence/probe_fit.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/rng.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/crypto/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

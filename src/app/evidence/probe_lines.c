@@ -3,9 +3,9 @@
 #include "app/evidence/probe_lines.h"
 
 #include "app/cli/prompt_line.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * (privacy/pseudonym), so that what is tried in the terminal is what a server does. */
 #include "app/evidence/redact_surrogates.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 static void list_used(const struct vault *vault, const struct vault_uses *uses, struct json *rows)
 {

@@ -2,8 +2,8 @@
 #ifndef APP_REDACT_SURROGATES_H
 #define APP_REDACT_SURROGATES_H
 
-#include "base/json.h"
-#include "base/names.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 #include "privacy/pseudonym/mask.h"
 #include "privacy/pseudonym/restore.h"
 

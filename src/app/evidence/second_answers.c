@@ -2,10 +2,10 @@
 #include "app/evidence/second_answers.h"
 
 #include "app/cli/prompt_line.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "router/watch/agreement.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * not exist is infinite, and printed as such. */
 #include "app/evidence/tco.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 

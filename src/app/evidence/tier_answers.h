@@ -3,7 +3,7 @@
 #ifndef APP_TIER_ANSWERS_H
 #define APP_TIER_ANSWERS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "tandem/engine.h"
 
 struct tier_answers;

@@ -1,9 +1,9 @@
 #include "app/quality/mistakes.h"
 
 #include "app/quality/quality_answers.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "engine/model/model.h"
 #include "router/watch/agreement.h"
 

@@ -2,9 +2,9 @@
 
 #include "app/cli/prompt_line.h"
 #include "app/evidence/answer_check.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdlib.h>
 

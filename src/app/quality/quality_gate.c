@@ -2,7 +2,7 @@
 #include "app/quality/quality_gate.h"
 
 #include "app/config/keys.h"
-#include "base/error.h"
+#include "base/core/error.h"
 
 #include <math.h>
 #include <stdarg.h>

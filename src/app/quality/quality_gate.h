@@ -15,7 +15,7 @@
 #define APP_QUALITY_GATE_H
 
 #include "app/quality/quality.h"
-#include "base/arena.h"
+#include "base/bytes/arena.h"
 
 #define QUALITY_REASONS_MAX 24
 #define QUALITY_REASON_BYTES 192

@@ -1,7 +1,7 @@
 #include "app/quality/quality_groups.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "app/quality/quality_report.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define APP_QUALITY_REPORT_H
 
 #include "app/quality/quality_gate.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 /* verdicts: [model_count], the first is not used; NULL = there was no gate. */
 void quality_report_text(const struct quality *quality, const struct quality_verdict *verdicts,

@@ -3,9 +3,9 @@
 
 #include "app/cli/quantity.h"
 #include "app/config/keys.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 #include "quant/encode/mix.h"
 
 #include <math.h>

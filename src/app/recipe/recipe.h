@@ -18,7 +18,7 @@
 #define APP_RECIPE_H
 
 #include "app/config/config.h"
-#include "base/arena.h"
+#include "base/bytes/arena.h"
 
 #define RECIPE_TEXTS_MAX 64
 

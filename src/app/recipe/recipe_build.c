@@ -1,8 +1,8 @@
 #include "app/recipe/recipe_build.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "app/cli/verb.h"
 #include "app/recipe/recipe.h"
 #include "app/recipe/recipe_state.h"
-#include "base/sign_key.h"
+#include "base/crypto/sign_key.h"
 
 /* Exit codes: which step or gate it was. */
 enum recipe_end {

@@ -5,10 +5,10 @@
 
 #include "app/setup/model/model_identity.h"
 #include "app/setup/model/model_manifest.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,11 +2,11 @@
  * hashing takes seconds where a step takes minutes. */
 #include "app/recipe/recipe_state.h"
 
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 #include "engine/gguf/gguf_split.h"
 
 #include <dirent.h>

@@ -1,9 +1,9 @@
 #include "app/recipe/recipe_step.h"
 
 #include "app/cli/progress.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
 
 #include "app/cli/verb.h"
 #include "app/recipe/recipe.h"
-#include "base/buf.h"
-#include "base/json.h"
+#include "base/bytes/buf.h"
+#include "base/json/json.h"
 
 #include <signal.h>
 

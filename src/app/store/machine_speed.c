@@ -3,8 +3,8 @@
  * tokens is left out: it is small in short chats. */
 #include "app/store/machine_speed.h"
 
-#include "base/clock.h"
-#include "base/thread_pool.h"
+#include "base/thread/thread_pool.h"
+#include "base/time/clock.h"
 #include "kernels/kernels.h"
 
 #include <stdatomic.h>

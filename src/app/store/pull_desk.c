@@ -7,7 +7,7 @@
 #include "app/setup/model/model_default.h"
 #include "app/store/pull.h"
 #include "app/store/shortlist.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <pthread.h>
 #include <stdio.h>

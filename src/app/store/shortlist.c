@@ -4,9 +4,9 @@
 
 #include "app/setup/model/model_store.h"
 #include "app/store/machine_speed.h"
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/memory_free.h"
+#include "base/json/json.h"
+#include "base/machine/memory_free.h"
+#include "base/time/clock.h"
 
 #include <string.h>
 #include <sys/statvfs.h>

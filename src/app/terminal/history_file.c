@@ -2,9 +2,9 @@
  * file is made shorter when it is read and has twice as many texts as are kept. */
 #include "app/terminal/history_file.h"
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #ifndef APP_HISTORY_FILE_H
 #define APP_HISTORY_FILE_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 #define HISTORY_TEXTS_MAX 1000
 #define HISTORY_TEXT_BYTES_MAX (16u << 10) /* a longer text is not kept */

@@ -11,9 +11,9 @@
 #include "app/terminal/line_editor.h"
 
 #include "app/terminal/signals.h"
-#include "base/assertion.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 
 #include <errno.h>
 #include <histedit.h>

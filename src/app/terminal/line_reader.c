@@ -5,8 +5,8 @@
 
 #include "app/terminal/line_editor.h"
 #include "app/terminal/signals.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <errno.h>
 #include <poll.h>

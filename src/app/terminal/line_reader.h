@@ -7,7 +7,7 @@
 #define APP_LINE_READER_H
 
 #include "app/terminal/terminal.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 #define LINE_BYTES_MAX (4u << 20)
 

@@ -2,7 +2,7 @@
  * wait as anybody will ever read. */
 #include "app/terminal/signals.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,10 +2,10 @@
  * with any other table; terminal_look() has told it that texts are UTF-8. */
 #include "app/terminal/word_wrap.h"
 
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 
 #include <wchar.h>
 

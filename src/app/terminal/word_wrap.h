@@ -9,7 +9,7 @@
 #ifndef APP_WORD_WRAP_H
 #define APP_WORD_WRAP_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 #include <stdio.h>
 

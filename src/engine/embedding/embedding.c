@@ -6,9 +6,9 @@
  * texts run together, a long text alone. A vector does not depend on the texts beside it. */
 #include "engine/embedding/embedding.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/embedding/rank_head.h"
 #include "engine/forward/forward.h"
 #include "engine/model/bert.h"

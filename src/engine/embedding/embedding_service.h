@@ -7,7 +7,7 @@
 #ifndef ENGINE_EMBEDDING_SERVICE_H
 #define ENGINE_EMBEDDING_SERVICE_H
 
-#include "base/loop.h"
+#include "base/thread/loop.h"
 #include "tandem/engine.h"
 
 struct embedding_service;

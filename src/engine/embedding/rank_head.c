@@ -11,9 +11,9 @@
  * The head is small, so it is computed in double. */
 #include "engine/embedding/rank_head.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef ENGINE_RANK_HEAD_H
 #define ENGINE_RANK_HEAD_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "engine/model/model.h"
 
 struct rank_head;

@@ -10,7 +10,7 @@
  * masked, so their content cannot matter. Pages outside a layer's window are not read. */
 #include "engine/forward/attention.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * that every rule has a test without a model or a clock. */
 #include "engine/forward/batch_plan.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 /* Weight of a new pass in the moving averages. They remember about five passes, so they follow a
  * growing context and forget a disturbance. */

@@ -12,7 +12,7 @@
 #ifndef ENGINE_BATCH_PLAN_H
 #define ENGINE_BATCH_PLAN_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 
 #define PACE_STREAMS_MAX 32
 
@@ -67,7 +67,7 @@ struct plan plan_batch(struct plan_entry *entries, uint32_t count, struct plan_l
 struct plan_waiting {
     enum td_priority priority;
     uint32_t overtaken; /* by later interactive jobs, so far */
-    double turn;        /* virtual time of its owner (base/fair.h): the least is next */
+    double turn;        /* virtual time of its owner (base/thread/fair.h): the least is next */
 };
 
 static inline bool plan_is_urgent(const struct plan_waiting *waiting)

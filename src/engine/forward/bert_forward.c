@@ -12,8 +12,8 @@
  * allocates nothing. */
 #include "engine/model/bert.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/model/memory.h"
 #include "kernels/kv_page.h"
 

@@ -3,8 +3,8 @@
  * sequences of a pass never fill the same. */
 #include "engine/forward/checkpoints.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/model/memory.h"
 
 #include <string.h>

@@ -10,8 +10,8 @@
 #include "engine/forward/short_conv.h"
 #include "engine/forward/ssm.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * product. B times that is added inside the items of the step, so that the rest of the item
  * (residual, gate, soft cap) sees the whole sum. The numbers of a row depend on its own set
  * only. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "engine/forward/forward_step.h"
 #include "engine/model/adapter.h"
 

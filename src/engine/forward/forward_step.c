@@ -3,7 +3,7 @@
  * wait for each other only five times in a layer. */
 #include "engine/forward/forward_step.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 

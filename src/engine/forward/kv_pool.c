@@ -4,8 +4,8 @@
  * ever in use at the same time. */
 #include "engine/forward/kv_pool.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/model/heads.h"
 #include "engine/model/memory.h"
 

@@ -4,7 +4,7 @@
  * was unused longest when the pool needs one. */
 #include "engine/forward/prefix_index.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <stdlib.h>
 #include <string.h>

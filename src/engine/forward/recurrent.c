@@ -3,7 +3,7 @@
  * if it is cancelled between two layers, some of them have gone on and others have not. */
 #include "engine/forward/recurrent.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * copy. So sequences with the same beginning share pages without locks. */
 #include "engine/forward/sequence.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/model/memory.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * stored, so the result does not depend on how a text was cut. */
 #include "engine/forward/short_conv.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "engine/model/heads.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "engine/forward/ssm.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "engine/forward/checkpoints.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
  * used take no memory. */
 #include "engine/forward/workspace.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/model/adapter.h"
 #include "engine/model/memory.h"
 #include "kernels/kv_page.h"

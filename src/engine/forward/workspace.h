@@ -4,7 +4,7 @@
 #ifndef ENGINE_WORKSPACE_H
 #define ENGINE_WORKSPACE_H
 
-#include "base/thread_pool.h"
+#include "base/thread/thread_pool.h"
 #include "engine/model/model.h"
 #include "engine/sampling/sampler.h"
 

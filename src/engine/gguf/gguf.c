@@ -19,11 +19,11 @@
  * so a file in which they overlap is damaged. */
 #include "engine/gguf/gguf.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
 #include "engine/gguf/gguf_format.h"
 
 #include <errno.h>

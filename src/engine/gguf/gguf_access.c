@@ -2,9 +2,9 @@
  * out of range. */
 #include "engine/gguf/gguf.h"
 
-#include "base/assertion.h"
-#include "base/hash.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
 #include "engine/gguf/gguf_format.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "engine/gguf/gguf_copy.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/gguf/gguf_format.h"
 
 #include <stdlib.h>

@@ -4,10 +4,10 @@
  * give wrong weights. */
 #include "engine/gguf/gguf_split.h"
 
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/gguf/gguf_format.h"
 
 #include <stdio.h>

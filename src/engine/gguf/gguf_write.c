@@ -1,9 +1,9 @@
 #include "engine/gguf/gguf_write.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/gguf/gguf_format.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #ifndef ENGINE_GGUF_WRITE_H
 #define ENGINE_GGUF_WRITE_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "engine/gguf/gguf.h"
 
 /* Metadata and directory: vocabularies of 256k tokens make 15 MB. */

@@ -10,9 +10,9 @@
  * Dijkstra's algorithm"): each state is settled once, in the order of its cost. */
 #include "engine/grammar/grammar.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,10 +6,10 @@
  * starts again with the current set alone. */
 #include "engine/grammar/grammar_match.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/shortage.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/shortage.h"
+#include "base/crypto/hash.h"
 
 #include <stdlib.h>
 #include <string.h>

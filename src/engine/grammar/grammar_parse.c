@@ -2,12 +2,12 @@
  * group becomes a rule of its own, so {0,1000} costs a thousand calls instead of a thousand copies
  * of the group. After the first failure every function does nothing, so only loops have to check
  * for one. */
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/text/utf8.h"
 #include "engine/grammar/grammar.h"
 
 #include <stdarg.h>

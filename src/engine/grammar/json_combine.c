@@ -4,8 +4,8 @@
  * can satisfy two of its alternatives, which types, listed values and required members must show.
  * Otherwise each alternative loses what another one also accepts. Alternatives beside other
  * keywords are each merged with those keywords first (json_merge.c). */
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "engine/grammar/grammar_match.h"
 #include "engine/grammar/json_merge.h"
 

@@ -16,8 +16,8 @@
  * limited, which also stops a schema that refers to itself without end. */
 #include "engine/grammar/json_merge.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <stdlib.h>

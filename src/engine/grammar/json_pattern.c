@@ -3,10 +3,10 @@
  * characters (quotes, backslashes, controls). These are written with their escape when they stand
  * alone, and left out of classes. So everything that is generated matches the pattern, but not
  * every match can be generated. A text that is no JSON has no such escapes. */
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "engine/grammar/grammar.h"
 #include "engine/grammar/json_schema.h"
 

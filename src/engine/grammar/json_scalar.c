@@ -2,8 +2,8 @@
  * values, so a range of integers is written by the number of its digits, and a bound in the middle
  * of such a group digit by digit. Where no exact grammar is possible (fractions, multiples) a part
  * of the allowed numbers is written. */
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 #include "engine/grammar/json_schema.h"
 
 #include <math.h>

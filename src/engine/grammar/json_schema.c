@@ -4,10 +4,10 @@
  * This file recurses as deep as the JSON text is nested, at most 64 levels. */
 #include "engine/grammar/json_merge.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #ifndef ENGINE_JSON_SCHEMA_H
 #define ENGINE_JSON_SCHEMA_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/grammar/grammar.h"
 
 /* Generated JSON nests no deeper, so that strict readers (64 levels) accept it. */

@@ -1,8 +1,8 @@
 /* Writes the objects and arrays of a JSON schema as rules. Members come in the order of the schema,
  * because a grammar that allowed every order of n members would need 2^n rules; in one order it
  * needs 3n. For the same reason unique elements come in the order of their listed values. */
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "engine/grammar/json_merge.h"
 
 #include <stdio.h>

@@ -6,9 +6,9 @@
  * bit set instead of being walked. */
 #include "engine/grammar/token_filter.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/shortage.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/shortage.h"
 
 #include <math.h>
 #include <stdlib.h>

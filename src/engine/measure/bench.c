@@ -3,11 +3,11 @@
  * programs disturb single runs. The first run is not counted: it maps the weights. */
 #include "engine/measure/bench.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/rng.h"
-#include "base/sort.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/sort.h"
+#include "base/crypto/rng.h"
+#include "base/time/clock.h"
 #include "engine/session/session.h"
 
 #include <stdlib.h>

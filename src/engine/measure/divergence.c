@@ -1,7 +1,7 @@
 #include "engine/measure/divergence.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/session/session.h"
 
 #include <math.h>

@@ -3,9 +3,9 @@
  * whole window would need gigabytes for a large vocabulary. */
 #include "engine/measure/perplexity.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/time/clock.h"
 #include "engine/session/session.h"
 
 #include <math.h>

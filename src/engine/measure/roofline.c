@@ -7,11 +7,11 @@
  * the parts. */
 #include "engine/measure/roofline.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/rng.h"
-#include "base/sort.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/sort.h"
+#include "base/crypto/rng.h"
+#include "base/time/clock.h"
 #include "engine/model/memory.h"
 #include "engine/session/session.h"
 #include "kernels/peak.h"

@@ -15,9 +15,9 @@
  * with that of the model. */
 #include "engine/model/adapter.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <stdio.h>

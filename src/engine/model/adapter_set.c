@@ -2,8 +2,8 @@
  * caller names them changes neither the sums nor the id. */
 #include "engine/model/adapter.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 
 #include <math.h>
 #include <stdlib.h>

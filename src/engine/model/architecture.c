@@ -9,7 +9,7 @@
  * goldens) nor this engine applies. */
 #include "engine/model/architecture.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 static const struct architecture architectures[] = {
     {.name = "llama",

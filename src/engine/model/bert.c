@@ -11,8 +11,8 @@
  * classification head (cls), which embeddings do not use. */
 #include "engine/model/bert.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/model/tensor_lookup.h"
 
 #include <stdio.h>

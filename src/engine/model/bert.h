@@ -4,7 +4,7 @@
 #ifndef ENGINE_BERT_H
 #define ENGINE_BERT_H
 
-#include "base/thread_pool.h"
+#include "base/thread/thread_pool.h"
 #include "engine/model/model.h"
 
 #include <stdatomic.h>

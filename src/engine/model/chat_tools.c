@@ -3,9 +3,9 @@
  * needed, and a new model with a known form works at once. */
 #include "engine/model/chat_tools.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/model/model.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef ENGINE_CHAT_TOOLS_H
 #define ENGINE_CHAT_TOOLS_H
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "engine/grammar/token_filter.h"
 #include "engine/template/jinja.h"
 #include "tandem/engine.h"

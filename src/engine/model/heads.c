@@ -3,9 +3,9 @@
  * read. The keys and their meaning are in docs/heads.md. */
 #include "engine/model/heads.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <stdio.h>

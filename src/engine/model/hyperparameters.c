@@ -2,9 +2,9 @@
  * them. The table of architectures says which keys are read and what an absent key means. */
 #include "engine/model/model.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <stdio.h>

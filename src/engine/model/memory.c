@@ -4,9 +4,9 @@
  * while it is empty. */
 #include "engine/model/memory.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/memory_free.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/machine/memory_free.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

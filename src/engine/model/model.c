@@ -4,9 +4,9 @@
  * (tensor_lookup.h). */
 #include "engine/model/model.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/model/bert.h"
 #include "engine/model/heads.h"
 #include "engine/model/tensor_lookup.h"

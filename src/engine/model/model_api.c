@@ -2,9 +2,9 @@
  * model.c, tokenizer.c, jinja.c and template.c; this file puts them together. */
 #include "tandem/engine.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/model/heads.h"
 #include "engine/model/memory.h"
 #include "engine/model/model.h"

@@ -4,7 +4,7 @@
  * position. */
 #include "engine/model/rope.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
  * functions below translate. */
 #include "engine/sampling/recommended_sampling.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/sampling/sampler.h"
 
 #include <stddef.h>

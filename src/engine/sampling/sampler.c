@@ -5,8 +5,8 @@
  * large vocabulary is passed over by its blocks' maxima. */
 #include "engine/sampling/sampler.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/grammar/token_filter.h"
 #include "engine/sampling/sampler_draw.h"
 #include "engine/sampling/sampler_filter.h"

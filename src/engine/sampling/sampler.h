@@ -8,7 +8,7 @@
 #ifndef ENGINE_SAMPLER_H
 #define ENGINE_SAMPLER_H
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "engine/sampling/sampler_penalty.h"
 #include "kernels/kernels.h"
 

@@ -5,7 +5,7 @@
  * batched. */
 #include "engine/sampling/sampler_draw.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "engine/sampling/sampler_filter.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  * hundred tokens that remain go into a heap, from which the best are taken one by one. */
 #include "engine/sampling/sampler_filter.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 

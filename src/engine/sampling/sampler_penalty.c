@@ -3,9 +3,9 @@
  * the old values back afterwards: the caller's logits may be used again. */
 #include "engine/sampling/sampler_penalty.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/hash.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/crypto/hash.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  * last tokens in one linear pass (the Z function), so a long history costs microseconds. */
 #include "engine/sampling/sampler_repeat.h"
 
-#include "base/assertion.h"
-#include "base/hash.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
 #include "engine/tokenizer/tokenizer.h"
 
 #include <math.h>

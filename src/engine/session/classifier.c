@@ -8,9 +8,9 @@
  * Labels of a caller are asked for with FREE_PROMPT, which names them. */
 #include "engine/session/classifier.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/session/scoring.h"
 #include "engine/session/session.h"
 

@@ -3,7 +3,7 @@
 #ifndef ENGINE_CLASSIFIER_H
 #define ENGINE_CLASSIFIER_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "engine/session/label_walk.h"
 
 #define CLASSIFIER_MESSAGES_MAX 2

@@ -8,9 +8,9 @@
  * the guess. They are handed out one by one, and wrong guesses are removed from the cache. */
 #include "engine/session/generate.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/time/clock.h"
 #include "engine/session/scoring.h"
 #include "engine/session/session.h"
 

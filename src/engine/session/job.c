@@ -4,10 +4,10 @@
  * fast generation fills a batch instead of flooding the loop. */
 #include "engine/session/job.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "engine/grammar/grammar.h"
 #include "engine/model/adapter.h"
 

@@ -11,7 +11,7 @@
 #ifndef ENGINE_JOB_H
 #define ENGINE_JOB_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "engine/session/generate.h"
 #include "engine/session/scheduler.h"
 

@@ -8,8 +8,8 @@
  * fill the queue. */
 #include "engine/session/label_run.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/model/adapter.h"
 
 #include <math.h>

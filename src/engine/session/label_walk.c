@@ -7,8 +7,8 @@
  * as in Brown et al. 2020 (Language Models are Few-Shot Learners), section 2.4. */
 #include "engine/session/label_walk.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/session/scoring.h"
 
 #include <math.h>

@@ -4,10 +4,10 @@
  * may read is atomic, and jobs come through a bounded queue. */
 #include "engine/session/scheduler_internal.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 
 #include <stdlib.h>
 

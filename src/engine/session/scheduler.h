@@ -8,8 +8,8 @@
 #ifndef ENGINE_SCHEDULER_H
 #define ENGINE_SCHEDULER_H
 
-#include "base/loop.h"
-#include "base/names.h"
+#include "base/text/names.h"
+#include "base/thread/loop.h"
 #include "engine/forward/prefix_index.h"
 #include "engine/grammar/token_filter.h"
 #include "engine/sampling/sampler.h"

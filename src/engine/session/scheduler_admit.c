@@ -7,8 +7,8 @@
  * used ones go when pages are needed. */
 #include "engine/session/scheduler_internal.h"
 
-#include "base/error.h"
-#include "base/log.h"
+#include "base/core/error.h"
+#include "base/time/log.h"
 
 #include <string.h>
 

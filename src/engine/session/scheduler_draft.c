@@ -3,8 +3,8 @@
  * sessions share one workspace, because only one of them runs at a time. */
 #include "engine/session/scheduler_draft.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/model/memory.h"
 
 #include <stdlib.h>

@@ -8,8 +8,8 @@
  * job. */
 #include "engine/session/scheduler_internal.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
+#include "base/core/assertion.h"
+#include "base/time/clock.h"
 
 #include <math.h>
 

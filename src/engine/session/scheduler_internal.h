@@ -3,8 +3,8 @@
 #ifndef ENGINE_SCHEDULER_INTERNAL_H
 #define ENGINE_SCHEDULER_INTERNAL_H
 
-#include "base/fair.h"
-#include "base/queue.h"
+#include "base/thread/fair.h"
+#include "base/thread/queue.h"
 #include "engine/forward/batch_plan.h"
 #include "engine/forward/forward.h"
 #include "engine/forward/prefix_index.h"

@@ -3,7 +3,7 @@
  * weights go with it: they come back from the file when they are read again. */
 #include "engine/session/scheduler_internal.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 #include "engine/model/memory.h"
 
 #include <sys/mman.h>

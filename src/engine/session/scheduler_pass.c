@@ -7,8 +7,8 @@
  * layers. */
 #include "engine/session/scheduler_internal.h"
 
-#include "base/clock.h"
-#include "base/error.h"
+#include "base/core/error.h"
+#include "base/time/clock.h"
 
 #define CANCELLED_BY_ITS_OWNER "cancelled"
 

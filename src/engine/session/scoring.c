@@ -1,9 +1,9 @@
 /* Scores texts and labels in a session. What of the labels runs is label_walk.h's to say. */
 #include "engine/session/scoring.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/session/session.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
  * sequences share pages and working memory. */
 #include "engine/session/session.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/model/adapter.h"
 #include "engine/model/memory.h"
 #include "engine/session/speculation.h"

@@ -4,10 +4,10 @@
  * error, so the header has a hash of the weights. */
 #include "engine/session/session_file.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/names.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/crypto/hash.h"
+#include "base/text/names.h"
 #include "engine/model/heads.h"
 
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* Saves sessions to files and memory and restores them: the public side of session_file.h. A file
  * is written under another name and then renamed, so it is whole or absent. It is read into memory
  * and checked there before the session gives up anything, so a bad file changes nothing. */
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/bytes/file.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/model/memory.h"
 #include "engine/session/session.h"
 #include "engine/session/session_file.h"

@@ -5,10 +5,10 @@
  * change. */
 #include "engine/session/speculation.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "engine/session/session.h"
 
 #include <math.h>

@@ -3,10 +3,10 @@
  * a search in it costs little. */
 #include "engine/session/text_gate.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 
 /* Far above a piece (one vocabulary entry) and the held bytes (less than a stop string). */
 #define HELD_BYTES_MAX ((size_t)16 << 20)

@@ -3,7 +3,7 @@
 #ifndef ENGINE_TEXT_GATE_H
 #define ENGINE_TEXT_GATE_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 struct text_gate {
     const struct td_str *stops; /* borrowed until deinit */

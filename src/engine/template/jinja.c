@@ -22,8 +22,8 @@
  * `documents` have Jinja's value none when they are not given. */
 #include "engine/template/jinja.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/template/jinja_eval.h"
 #include "engine/template/jinja_parser.h"
 
@@ -102,7 +102,7 @@ static bool is_known_role(struct td_str role)
 }
 
 /* Copies JSON into the run's memory, so the tree need not outlive the call. JSON is at most 64
- * levels deep (base/json.h), which bounds the recursion. */
+ * levels deep (base/json/json.h), which bounds the recursion. */
 static struct jinja_value from_json(struct jinja_run *run, const struct json *json)
 {
     struct jinja_value value = jinja_none();

@@ -4,8 +4,8 @@
 #ifndef ENGINE_JINJA_H
 #define ENGINE_JINJA_H
 
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "engine/template/template.h"
 
 struct jinja;

@@ -3,7 +3,7 @@
  * to keep values. A macro sees the scope in which it was defined. */
 #include "engine/template/jinja_eval.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 void jinja_assign(struct jinja_run *run, uint32_t symbol, struct jinja_value value)
 {

@@ -2,8 +2,8 @@
  * json.dumps without escapes for HTML. The result of a filter keeps the provenance of its text. */
 #include "engine/template/jinja_eval.h"
 
-#include "base/ascii.h"
-#include "base/utf8.h"
+#include "base/core/ascii.h"
+#include "base/text/utf8.h"
 
 #include <math.h>
 

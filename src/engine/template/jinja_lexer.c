@@ -7,12 +7,12 @@
  * Before that, every line end becomes "\n", and one at the end of the text is dropped. */
 #include "engine/template/jinja_lexer.h"
 
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/bytes/buf.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #ifndef ENGINE_JINJA_LEXER_H
 #define ENGINE_JINJA_LEXER_H
 
-#include "base/arena.h"
+#include "base/bytes/arena.h"
 #include "tandem/types.h"
 
 enum jinja_token_kind {

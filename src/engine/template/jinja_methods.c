@@ -3,8 +3,8 @@
  * like. None reads a file or exceeds the run's limits. */
 #include "engine/template/jinja_eval.h"
 
-#include "base/ascii.h"
-#include "base/utf8.h"
+#include "base/core/ascii.h"
+#include "base/text/utf8.h"
 
 #include <time.h>
 

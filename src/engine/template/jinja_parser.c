@@ -2,8 +2,8 @@
  * function that opened the block checks whether it is one of its own. */
 #include "engine/template/jinja_parser.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 
 void jinja_parse_fail(struct jinja_parser *parser, enum td_status status, const char *words)
 {

@@ -3,7 +3,7 @@
  * together can spell a control token. */
 #include "engine/template/jinja_value.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Tests: the names after `is`, and those that select() and its relatives take. */
 #include "engine/template/jinja_eval.h"
 
-#include "base/ascii.h"
+#include "base/core/ascii.h"
 
 /* Defines a test by its name and a condition on `value` and `other`, its first argument. */
 #define TEST(name, condition)                                                \

@@ -3,9 +3,9 @@
  * jinja_print.c. */
 #include "engine/template/jinja_value.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/text/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #ifndef ENGINE_JINJA_VALUE_H
 #define ENGINE_JINJA_VALUE_H
 
-#include "base/arena.h"
-#include "base/clock.h"
-#include "base/str.h"
+#include "base/bytes/arena.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "tandem/types.h"
 
 /* A text with provenance. A byte is a mark if the template's author (or this engine) wrote it, and

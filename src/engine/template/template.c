@@ -9,10 +9,10 @@
  * zephyr's end mark </s>. Llama 3.1's date lines are left out, as in llama.cpp. */
 #include "engine/template/template.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/text/names.h"
 #include "engine/tokenizer/tokenizer.h"
 
 struct turn {

@@ -1,6 +1,6 @@
 #include "engine/tokenizer/infill.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 #include "engine/tokenizer/tokenizer_internal.h"
 
 #define KEY(name) "tokenizer.ggml." name

@@ -12,7 +12,7 @@
  * The other stages have their expressions beside the function. */
 #include "engine/tokenizer/pretokenizer.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "engine/tokenizer/pretokenizer_characters.h"
 #include "engine/tokenizer/pretokenizer_stages.h"
 

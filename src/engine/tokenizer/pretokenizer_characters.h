@@ -3,10 +3,10 @@
 #ifndef ENGINE_PRETOKENIZER_CHARACTERS_H
 #define ENGINE_PRETOKENIZER_CHARACTERS_H
 
-#include "base/ascii.h"
-#include "base/str.h"
-#include "base/unicode.h"
-#include "base/utf8.h"
+#include "base/core/ascii.h"
+#include "base/core/str.h"
+#include "base/text/unicode.h"
+#include "base/text/utf8.h"
 
 /* Returns where the piece that begins at `begin` ends: begin < text.len, begin < the result. */
 typedef size_t (*stage_function)(struct td_str text, size_t begin);

@@ -4,8 +4,8 @@
  * over all tokens run through memory in order, which is what a grammar needs. */
 #include "engine/tokenizer/token_index.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 
 #include <stdlib.h>
 #include <string.h>

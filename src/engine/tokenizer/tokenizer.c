@@ -4,8 +4,8 @@
  * rendered prompt. The kinds of vocabulary are in tokenizer_merge.c and wordpiece.c. */
 #include "engine/tokenizer/tokenizer_internal.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/tokenizer/wordpiece.h"
 
 /* Spaces become three bytes and positions are 32 bits wide. */

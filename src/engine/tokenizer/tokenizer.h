@@ -4,7 +4,7 @@
 #ifndef ENGINE_TOKENIZER_H
 #define ENGINE_TOKENIZER_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "engine/gguf/gguf.h"
 
 struct tokenizer;

@@ -3,9 +3,9 @@
 #ifndef ENGINE_TOKENIZER_INTERNAL_H
 #define ENGINE_TOKENIZER_INTERNAL_H
 
-#include "base/hash.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/text/utf8.h"
 #include "engine/tokenizer/pretokenizer.h"
 #include "engine/tokenizer/tokenizer.h"
 

@@ -19,9 +19,9 @@
  * collide in the hash tables is refused, because it would take hours. */
 #include "engine/tokenizer/tokenizer_internal.h"
 
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "engine/tokenizer/infill.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * mean equal texts. Texts are compared only then. */
 #include "engine/tokenizer/tokenizer_internal.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <stdlib.h>
 

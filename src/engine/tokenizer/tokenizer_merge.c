@@ -11,7 +11,7 @@
  * as in the reference implementations. */
 #include "engine/tokenizer/tokenizer_internal.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <stdlib.h>
 

@@ -14,8 +14,8 @@
  * first piece, ## before later ones. */
 #include "engine/tokenizer/wordpiece.h"
 
-#include "base/assertion.h"
-#include "base/unicode.h"
+#include "base/core/assertion.h"
+#include "base/text/unicode.h"
 
 #define WORD_CHARACTERS_MAX 100 /* max_input_chars_per_word of the reference */
 #define WORD_MARK_BYTES 3       /* room before the word for U+2581 or ## */

@@ -1,6 +1,6 @@
 #include "exchange/limits/account.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef EXCHANGE_ACCOUNT_H
 #define EXCHANGE_ACCOUNT_H
 
-#include "base/outcome.h"
+#include "base/core/outcome.h"
 #include "tandem/types.h"
 
 #define ACCOUNT_TIERS_MAX 32

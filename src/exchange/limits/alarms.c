@@ -1,7 +1,7 @@
 /* A list of fixed size, oldest first. */
 #include "exchange/limits/alarms.h"
 
-#include "base/log.h"
+#include "base/time/log.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef EXCHANGE_ALARMS_H
 #define EXCHANGE_ALARMS_H
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "tandem/types.h"
 
 #define WATCH_CALLER_BYTES 9 /* 8 hex digits */

@@ -7,10 +7,10 @@
  * member. It is only wrong when nothing else was found. */
 #include "exchange/limits/answer_values.h"
 
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A slot belongs to the minute that is written in it, so old ones need no sweeping. */
 #include "exchange/limits/burn.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * a log-probability counts as impossible. */
 #include "exchange/limits/confidence.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "router/judge/second_signal.h"
 
 #include <math.h>

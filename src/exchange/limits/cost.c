@@ -1,6 +1,6 @@
 #include "exchange/limits/cost.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 

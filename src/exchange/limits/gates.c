@@ -6,8 +6,8 @@
  * written. */
 #include "exchange/limits/gates.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <stdio.h>

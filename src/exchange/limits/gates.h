@@ -6,7 +6,7 @@
 #ifndef EXCHANGE_GATES_H
 #define EXCHANGE_GATES_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "exchange/limits/answer_values.h"
 #include "exchange/limits/confidence.h"
 #include "router/plan/policy.h"

@@ -2,7 +2,7 @@
  * spikes come in bursts and an outage must not find a full purse. */
 #include "exchange/limits/hedge_allowance.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * has forgotten it. Appending either copies the whole piece or changes nothing. */
 #include "exchange/limits/hold.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "tier/openai/openai_delta.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef EXCHANGE_HOLD_H
 #define EXCHANGE_HOLD_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "tier/tier.h"
 
 /* Of text and stats of one answer. An answer that is larger is shown, whatever the settings say. */

@@ -1,12 +1,12 @@
 /* One lock for all meters: a request holds it for some tenths of a microsecond. A meter is found by
  * a hash of whom it is of, and never moves, because requests point to theirs. What was spent is
  * kept twice: as the sum of the period, and as what the store has not been told yet. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "exchange/limits/meter_internal.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/hash.h"
+#include "base/core/error.h"
+#include "base/crypto/hash.h"
+#include "base/time/clock.h"
 
 #include <math.h>
 #include <pthread.h>

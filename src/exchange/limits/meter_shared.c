@@ -7,7 +7,7 @@
  * what the store said last of the others, and takes them to spend as much as it does itself. */
 #include "exchange/limits/meter_internal.h"
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 #include <string.h>
 

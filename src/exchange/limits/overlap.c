@@ -8,7 +8,7 @@
  * UTF-8, so an overlap that begins with a whole character of the one does so in the other. */
 #include "exchange/limits/overlap.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <ctype.h>
 

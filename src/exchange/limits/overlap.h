@@ -6,7 +6,7 @@
 #ifndef EXCHANGE_OVERLAP_H
 #define EXCHANGE_OVERLAP_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 struct overlap {
     struct td_str shown; /* borrowed until `found` */

@@ -7,10 +7,10 @@
  * and each further one half of the rest. */
 #include "exchange/limits/spending_internal.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/hash.h"
+#include "base/core/assertion.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/hash.h"
+#include "base/time/clock.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #ifndef EXCHANGE_SPENDING_H
 #define EXCHANGE_SPENDING_H
 
-#include "base/keyed.h"
+#include "base/crypto/keyed.h"
 
 #include <stddef.h>
 

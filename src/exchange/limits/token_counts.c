@@ -1,7 +1,7 @@
 #include "exchange/limits/token_counts.h"
 
-#include "base/assertion.h"
-#include "base/hash.h"
+#include "base/core/assertion.h"
+#include "base/crypto/hash.h"
 
 #include <math.h>
 #include <pthread.h>

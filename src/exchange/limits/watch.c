@@ -6,8 +6,8 @@
  * holds its number while it lasts. */
 #include "exchange/limits/watch.h"
 
-#include "base/assertion.h"
-#include "base/hash.h"
+#include "base/core/assertion.h"
+#include "base/crypto/hash.h"
 #include "exchange/limits/spending.h"
 #include "router/watch/drift.h"
 

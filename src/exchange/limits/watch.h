@@ -12,7 +12,7 @@
 #ifndef EXCHANGE_WATCH_H
 #define EXCHANGE_WATCH_H
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "exchange/limits/alarms.h"
 #include "exchange/limits/burn.h"
 #include "router/watch/drift.h"

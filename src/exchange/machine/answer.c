@@ -5,8 +5,8 @@
  * `ended`. */
 #include "exchange/machine/answer.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 #include "exchange/limits/cost.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/machine/recording.h"

@@ -3,8 +3,8 @@
 #ifndef EXCHANGE_ANSWER_H
 #define EXCHANGE_ANSWER_H
 
-#include "base/buf.h"
-#include "base/outcome.h"
+#include "base/bytes/buf.h"
+#include "base/core/outcome.h"
 #include "exchange/machine/disclosure.h"
 #include "exchange/machine/exchange.h"
 #include "ledger/record/ledger.h"

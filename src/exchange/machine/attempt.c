@@ -4,11 +4,11 @@
  * exchange_enter and exchange_leave. */
 #include "exchange/machine/attempt.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/names.h"
-#include "base/shortage.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/shortage.h"
+#include "base/text/names.h"
+#include "base/time/log.h"
 #include "exchange/limits/cost.h"
 #include "exchange/machine/climb.h"
 #include "exchange/machine/exchange_core.h"

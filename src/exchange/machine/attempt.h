@@ -7,8 +7,8 @@
 #ifndef EXCHANGE_ATTEMPT_H
 #define EXCHANGE_ATTEMPT_H
 
-#include "base/outcome.h"
-#include "base/trace.h"
+#include "base/core/outcome.h"
+#include "base/time/trace.h"
 #include "exchange/limits/gates.h"
 #include "exchange/limits/hold.h"
 #include "exchange/private/minimise.h"

@@ -7,10 +7,10 @@
  * model, is a guess. */
 #include "exchange/machine/continuation.h"
 
-#include "base/assertion.h"
-#include "base/json.h"
-#include "base/shortage.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/shortage.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "exchange/machine/exchange_core.h"
 #include "tier/openai/openai_delta.h"
 #include "tier/openai/openai_wire.h"

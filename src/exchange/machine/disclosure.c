@@ -4,8 +4,8 @@
  * the client, in the message of a failure: they may repeat what the server was sent. */
 #include "exchange/machine/disclosure.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 #include "exchange/limits/spending.h"
 #include "exchange/machine/exchange_core.h"
 #include "tier/review/review.h"

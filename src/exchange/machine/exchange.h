@@ -11,9 +11,9 @@
 #ifndef EXCHANGE_EXCHANGE_H
 #define EXCHANGE_EXCHANGE_H
 
-#include "base/clock.h"
-#include "base/loop.h"
-#include "base/outcome.h"
+#include "base/core/outcome.h"
+#include "base/thread/loop.h"
+#include "base/time/clock.h"
 #include "exchange/private/minimise.h"
 #include "exchange/private/pseudonyms.h"
 #include "request/request.h"

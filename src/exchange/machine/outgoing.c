@@ -5,9 +5,9 @@
  * door is told the class of that very request. */
 #include "exchange/machine/outgoing.h"
 
-#include "base/assertion.h"
-#include "base/log.h"
-#include "base/names.h"
+#include "base/core/assertion.h"
+#include "base/text/names.h"
+#include "base/time/log.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/private/classify.h"
 #include "exchange/private/consents.h"

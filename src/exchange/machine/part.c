@@ -1,7 +1,7 @@
 /* The states of an exchange's parts lie in one block, each at a boundary that suits any type. */
 #include "exchange/machine/part.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "exchange/machine/exchange_core.h"
 
 #include <stdalign.h>

@@ -7,7 +7,7 @@
 #ifndef EXCHANGE_PART_H
 #define EXCHANGE_PART_H
 
-#include "base/outcome.h"
+#include "base/core/outcome.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #ifndef EXCHANGE_RECORDING_H
 #define EXCHANGE_RECORDING_H
 
-#include "base/loop.h"
+#include "base/thread/loop.h"
 
 struct recording;
 

@@ -4,8 +4,8 @@
  * Without a cost of an error the other gates decide alone. */
 #include "exchange/machine/review.h"
 
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/text/names.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/private/classify.h"
 #include "privacy/scan/privacy.h"

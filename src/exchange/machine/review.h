@@ -3,7 +3,7 @@
 #ifndef EXCHANGE_REVIEW_H
 #define EXCHANGE_REVIEW_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "exchange/private/review_case.h"
 #include "tier/tier.h"
 

@@ -3,8 +3,8 @@
  * of it. The class only rises, also over the requests of one conversation. */
 #include "exchange/machine/situation.h"
 
-#include "base/shortage.h"
-#include "base/str.h"
+#include "base/core/shortage.h"
+#include "base/core/str.h"
 #include "device/device.h"
 #include "exchange/limits/token_counts.h"
 #include "exchange/machine/exchange_core.h"

@@ -6,9 +6,9 @@
  * However a tier asks, no more than a share of the documents is ever quoted to it. */
 #include "exchange/machine/staying.h"
 
-#include "base/shortage.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/shortage.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "exchange/machine/exchange_core.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef EXCHANGE_STAYING_H
 #define EXCHANGE_STAYING_H
 
-#include "base/json_writer.h"
+#include "base/json/json_writer.h"
 #include "exchange/private/document_jobs.h"
 #include "exchange/private/document_reader.h"
 #include "router/plan/policy.h"
@@ -46,7 +46,7 @@ struct staying {
 };
 
 /* Before anything is masked: whether the route keeps texts of the request, and then what is sent in
- * its place. What memory is short for is noted (base/shortage.h), and then nothing is sent. */
+ * its place. What memory is short for is noted (base/core/shortage.h), and then nothing is sent. */
 void staying_prepare(struct exchange *exchange, const struct route *route);
 void staying_free(struct staying *staying);
 

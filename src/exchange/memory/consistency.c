@@ -6,10 +6,10 @@
  * file, too. */
 #include "exchange/memory/consistency.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/log.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/crypto/hash.h"
+#include "base/time/log.h"
 #include "exchange/memory/consistency_file.h"
 
 #include <math.h>

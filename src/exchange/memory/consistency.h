@@ -15,8 +15,8 @@
 #ifndef EXCHANGE_CONSISTENCY_H
 #define EXCHANGE_CONSISTENCY_H
 
-#include "base/clock.h"
-#include "base/keyed.h"
+#include "base/crypto/keyed.h"
+#include "base/time/clock.h"
 #include "request/request.h"
 #include "router/judge/similarity.h"
 

@@ -2,9 +2,9 @@
  * most one slot, and its mac says so. A lock on the file keeps a second process out. */
 #include "exchange/memory/consistency_file.h"
 
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/crypto/crypto.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -17,7 +17,7 @@
 #ifndef EXCHANGE_CONSISTENCY_FILE_H
 #define EXCHANGE_CONSISTENCY_FILE_H
 
-#include "base/keyed.h"
+#include "base/crypto/keyed.h"
 
 #define CONSISTENCY_SLOT_BYTES 64
 

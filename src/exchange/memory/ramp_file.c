@@ -1,10 +1,10 @@
 /* Written whole and put in the place of the old file, so that a crash leaves either of the two. */
 #include "exchange/memory/ramp_file.h"
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <errno.h>
 #include <inttypes.h>

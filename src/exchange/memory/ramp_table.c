@@ -5,12 +5,12 @@
  * else. What the file holds is kept aside until the first policy says which of it goes on. */
 #include "exchange/memory/ramp_table.h"
 
-#include "base/assertion.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/hash.h"
+#include "base/time/log.h"
 #include "exchange/limits/watch.h"
 #include "exchange/memory/ramp_file.h"
 #include "exchange/private/conversation_id.h"

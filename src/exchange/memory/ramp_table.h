@@ -9,8 +9,8 @@
 #ifndef EXCHANGE_RAMP_TABLE_H
 #define EXCHANGE_RAMP_TABLE_H
 
-#include "base/clock.h"
-#include "base/keyed.h"
+#include "base/crypto/keyed.h"
+#include "base/time/clock.h"
 #include "request/request.h"
 #include "router/plan/policy.h"
 

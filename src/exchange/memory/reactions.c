@@ -5,10 +5,10 @@
  * such questions need not belong together, so only an exact repetition counts there. */
 #include "exchange/memory/reactions.h"
 
-#include "base/assertion.h"
-#include "base/hash.h"
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/crypto/rng.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #ifndef EXCHANGE_REACTIONS_H
 #define EXCHANGE_REACTIONS_H
 
-#include "base/clock.h"
-#include "base/outcome.h"
+#include "base/core/outcome.h"
+#include "base/time/clock.h"
 #include "request/request.h"
 
 #define REACTIONS_ID_BYTES 28

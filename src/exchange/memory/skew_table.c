@@ -1,9 +1,9 @@
 /* A short list: a program has few tiers. With no room left, what was counted least makes some. */
 #include "exchange/memory/skew_table.h"
 
-#include "base/hash.h"
-#include "base/log.h"
+#include "base/crypto/hash.h"
 #include "base/ratio.h"
+#include "base/time/log.h"
 
 #include <math.h>
 #include <pthread.h>

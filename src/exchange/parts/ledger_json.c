@@ -2,10 +2,10 @@
  * and replays read the members again, so their names stay. */
 #include "exchange/parts/ledger_json.h"
 
-#include "base/json_writer.h"
+#include "base/core/str.h"
+#include "base/json/json_writer.h"
 #include "base/key_terms.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/text/names.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/parts/part_consistency.h"
 #include "exchange/parts/part_second.h"

@@ -5,7 +5,7 @@
  * spend what each of them finds free. At the end the promise is replaced by the real cost. */
 #include "exchange/parts/part_budget.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "exchange/limits/cost.h"
 #include "exchange/limits/meter.h"
 #include "exchange/limits/spending.h"

@@ -6,7 +6,7 @@
  * text is not stored either. */
 #include "exchange/parts/part_consistency.h"
 
-#include "base/crypto.h"
+#include "base/crypto/crypto.h"
 #include "exchange/limits/cost.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/memory/consistency.h"

@@ -8,7 +8,7 @@
  * and stands in the record. Nothing of it is shown before it is known to be an answer. A tier whose
  * jobs cannot be read is told so once, then left for the next rung; the last rungs are tiers that
  * may see the documents, which answer alone. When the time gets short, a round is the last. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "exchange/machine/climb.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/parts/part_budget.h"

@@ -2,9 +2,9 @@
  *
  * Texts are stored only where the policy says so, and never of contractual or restricted data. What
  * a tier's server wrote is not stored at all: it may repeat what it was sent. */
-#include "base/json.h"
-#include "base/log.h"
-#include "base/names.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
+#include "base/time/log.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/machine/recording.h"
 #include "exchange/parts/ledger_json.h"

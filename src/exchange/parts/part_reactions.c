@@ -4,7 +4,7 @@
  * that leaves while it reads says it of this one. The ledger gets the kind alone; it comes after
  * the ledger's part, because a reaction needs its exchange. Where nothing is kept, nothing is
  * looked at. */
-#include "base/log.h"
+#include "base/time/log.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/memory/reactions.h"
 

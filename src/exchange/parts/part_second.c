@@ -8,8 +8,8 @@
  * reason. Whatever fails leaves the verdict as it was. */
 #include "exchange/parts/part_second.h"
 
-#include "base/json_writer.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json_writer.h"
 #include "exchange/limits/cost.h"
 #include "exchange/machine/climb.h"
 #include "exchange/machine/exchange_core.h"

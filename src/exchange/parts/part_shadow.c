@@ -7,8 +7,8 @@
  * requests have no shadow: those with tools, formats, adapters or text to complete, because their
  * answers cannot be compared as texts; those that may not be kept; and classes from contractual on.
  * A shadow begins after the exchange's last word. */
-#include "base/hash.h"
-#include "base/json.h"
+#include "base/crypto/hash.h"
+#include "base/json/json.h"
 #include "device/device.h"
 #include "exchange/limits/cost.h"
 #include "exchange/limits/spending.h"

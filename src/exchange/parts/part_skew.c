@@ -1,6 +1,6 @@
 /* An exchange and tiers that say something else too often (memory/skew_table.h): the plan is told
  * before it is made (router/plan/skew.c). */
-#include "base/hash.h"
+#include "base/crypto/hash.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/memory/skew_table.h"
 #include "exchange/parts/shadow_pool.h"

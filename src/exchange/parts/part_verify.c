@@ -16,9 +16,9 @@
  * and charged as the plan says, and the exchange's budgets must have room for it. */
 #include "exchange/parts/part_verify.h"
 
-#include "base/hash.h"
-#include "base/log.h"
-#include "base/names.h"
+#include "base/crypto/hash.h"
+#include "base/text/names.h"
+#include "base/time/log.h"
 #include "exchange/machine/climb.h"
 #include "exchange/machine/exchange_core.h"
 #include "exchange/parts/ledger_json.h"

@@ -2,7 +2,7 @@
  * made, so that many exchanges that end at once do not start more than may run. */
 #include "exchange/parts/shadow_pool.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "exchange/limits/spending.h"
 #include "exchange/memory/skew_table.h"
 #include "exchange/parts/shadow_run.h"

@@ -10,7 +10,7 @@
 #ifndef EXCHANGE_SHADOW_POOL_H
 #define EXCHANGE_SHADOW_POOL_H
 
-#include "base/loop.h"
+#include "base/thread/loop.h"
 
 #include <stdint.h>
 

@@ -6,11 +6,11 @@
  * still be inside of the attempt when the answer is complete. */
 #include "exchange/parts/shadow_run.h"
 
-#include "base/assertion.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
+#include "base/time/log.h"
 #include "exchange/limits/cost.h"
 #include "exchange/limits/spending.h"
 #include "exchange/memory/ramp_table.h"

@@ -3,7 +3,7 @@
 #ifndef EXCHANGE_SHADOW_RUN_H
 #define EXCHANGE_SHADOW_RUN_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "exchange/machine/exchange.h"
 #include "exchange/parts/shadow_pool.h"
 #include "request/request.h"

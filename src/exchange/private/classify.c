@@ -10,15 +10,15 @@
  * a default, an example) may be anybody's data. */
 #include "exchange/private/classify.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "privacy/scan/privacy.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* As deep as base/json.h reads. */
+/* As deep as base/json/json.h reads. */
 #define DEPTH_MAX 64
 #define NAME_BYTES_MAX 64 /* of a name that is said again before every element of its list */
 

@@ -7,14 +7,14 @@
  * needs is looked up in memory, which is some tenths of a second behind. */
 #include "exchange/private/consents.h"
 
-#include "base/assertion.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/keyed.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/keyed.h"
+#include "base/json/json.h"
+#include "base/time/log.h"
 #include "ledger/store/shared_text.h"
 
 #include <errno.h>

@@ -19,9 +19,9 @@
  * histories and edit them, and would lose the class. */
 #include "exchange/private/conversation_id.h"
 
-#include "base/assertion.h"
-#include "base/hash.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
 #include "privacy/pseudonym/vault_store.h"
 #include "privacy/scan/conversation.h"
 

@@ -2,9 +2,9 @@
 #ifndef EXCHANGE_CONVERSATION_ID_H
 #define EXCHANGE_CONVERSATION_ID_H
 
-#include "base/crypto.h"
-#include "base/hash.h"
-#include "base/names.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/hash.h"
+#include "base/text/names.h"
 #include "request/request.h"
 
 struct conversation_classes;

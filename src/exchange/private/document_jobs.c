@@ -1,7 +1,7 @@
 #include "exchange/private/document_jobs.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #define CHUNKS_MAX 1000000000
 

@@ -8,8 +8,8 @@
 #ifndef EXCHANGE_DOCUMENT_JOBS_H
 #define EXCHANGE_DOCUMENT_JOBS_H
 
-#include "base/buf.h"
-#include "base/json.h"
+#include "base/bytes/buf.h"
+#include "base/json/json.h"
 
 #define DOCUMENT_JOBS_MAX 16  /* a round */
 #define DOCUMENT_WORDS_MAX 12 /* a job */

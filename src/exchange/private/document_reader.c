@@ -1,10 +1,10 @@
 #include "exchange/private/document_reader.h"
 
-#include "base/hash.h"
-#include "base/shortage.h"
-#include "base/str.h"
-#include "base/unicode.h"
-#include "base/utf8.h"
+#include "base/core/shortage.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/text/unicode.h"
+#include "base/text/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "exchange/private/documents.h"
 
-#include "base/ascii.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/str.h"
 
 /* A question is rarely longer; the paragraph of a contract often is. */
 #define QUESTION_BYTES_MAX 600

@@ -3,7 +3,7 @@
 #ifndef EXCHANGE_DOCUMENTS_H
 #define EXCHANGE_DOCUMENTS_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "request/request.h"
 
 #define DOCUMENTS_MAX 16

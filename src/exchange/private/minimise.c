@@ -3,8 +3,8 @@
  * can be explained. */
 #include "exchange/private/minimise.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "privacy/text/word_set.h"
 
 #include <stdlib.h>

@@ -5,10 +5,10 @@
  * A text that the scanner was not shown has no part, and then nothing is sent. */
 #include "exchange/private/pseudonyms.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "exchange/private/classify.h"
 #include "exchange/private/conversation_id.h"
 #include "exchange/private/restore_delta.h"

@@ -5,9 +5,9 @@
  * arguments before the next call, and everything at the end. */
 #include "exchange/private/restore_delta.h"
 
-#include "base/assertion.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "tier/openai/openai_beside.h"
 #include "tier/openai/openai_delta.h"
 
@@ -153,7 +153,7 @@ static struct td_str restored_text(struct restore_delta *delta, const struct str
 }
 
 /* A copy of a value with all its texts restored, each as a whole; names stay. No deeper than
- * base/json.h reads. **returns new** */
+ * base/json/json.h reads. **returns new** */
 static struct json *restored_value(struct restore_delta *delta, const struct json *value)
 {
     void *iterator = NULL;

@@ -3,10 +3,10 @@
  * after the conversation's vault was wiped. */
 #include "exchange/private/review_case.h"
 
-#include "base/error.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 #include "exchange/private/classify.h"
 #include "ledger/record/ledger.h"
 #include "privacy/pseudonym/restore.h"

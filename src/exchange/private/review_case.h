@@ -11,7 +11,7 @@
 #ifndef EXCHANGE_REVIEW_CASE_H
 #define EXCHANGE_REVIEW_CASE_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "privacy/pseudonym/mask.h"
 #include "request/request.h"
 #include "router/plan/policy.h"

@@ -8,11 +8,11 @@
  * a key, or any text in base64, past the scan. */
 #include "exchange/private/signatures.h"
 
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/crypto.h"
-#include "base/keyed.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/keyed.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 #define TEXT_BYTES_MAX ((size_t)1 << 20)
 /* Of one request: some hundred turns of an agent with several calls each. */
 #define FOUND_MAX 2048
-/* As deep as base/json.h reads. */
+/* As deep as base/json/json.h reads. */
 #define DEPTH_MAX 64
 
 struct known {

@@ -12,7 +12,7 @@
 #ifndef KERNELS_MATMUL_NEON_BODY_H
 #define KERNELS_MATMUL_NEON_BODY_H
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "kernels/activation.h"
 #include "kernels/arm/simd_neon.h"
 #include "kernels/arm/token_neon_body.h"

@@ -22,7 +22,7 @@
 #ifndef KERNELS_PANEL_NEON_BODY_H
 #define KERNELS_PANEL_NEON_BODY_H
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "kernels/arm/panel_neon.h"
 #include "kernels/arm/unpack_neon.h"
 #include "kernels/blocks_low.h"

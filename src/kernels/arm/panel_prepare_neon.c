@@ -2,7 +2,7 @@
  * NEON to make the panels of every kind of ARM processor. */
 #include <arm_neon.h>
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "kernels/arm/panel_neon.h"
 #include "kernels/formats.h"
 #include "kernels/tiles.h"

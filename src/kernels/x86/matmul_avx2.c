@@ -2,7 +2,7 @@
  * tokens, in panel_avx2.c. tiles.h says how products are cut, activation.h has the layouts. */
 #include <immintrin.h>
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "kernels/activation.h"
 #include "kernels/formats.h"
 #include "kernels/tile_types.h"

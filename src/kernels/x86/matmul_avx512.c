@@ -3,7 +3,7 @@
  * layouts. */
 #include <immintrin.h>
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "kernels/activation.h"
 #include "kernels/formats.h"
 #include "kernels/tile_types.h"

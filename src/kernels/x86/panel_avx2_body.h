@@ -20,7 +20,7 @@
 
 #include <immintrin.h>
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "kernels/panel.h"
 #include "kernels/variants.h"
 #include "kernels/x86/panel_unpack_avx2_body.h"

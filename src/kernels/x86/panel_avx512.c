@@ -9,7 +9,7 @@
  *
  * The float sum of a row and token goes through the blocks in order, with the same operations as in
  * quants_avx512.c, so both give the same bits. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "kernels/panel.h"
 #include "kernels/variants.h"
 #include "kernels/x86/panel_unpack_avx512.h"

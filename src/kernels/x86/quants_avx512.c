@@ -20,7 +20,7 @@
 
 #include <immintrin.h>
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "kernels/activation.h"
 #include "kernels/blocks_low.h"
 #include "kernels/formats.h"

@@ -10,12 +10,12 @@
  *   68  application id (4 bytes, big-endian): TNDM */
 #include "ledger/database/database.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/packed.h"
-#include "base/path.h"
+#include "base/bytes/file.h"
+#include "base/bytes/packed.h"
+#include "base/bytes/path.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/time/clock.h"
 #include "ledger/database/db_driver.h"
 #include "ledger/database/db_sqlite.h"
 #include "ledger/database/db_sqlite_texts.h"

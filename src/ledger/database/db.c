@@ -1,9 +1,9 @@
 /* Hands each call to the twin that the database belongs to. */
 #include "ledger/database/db.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "ledger/database/db_driver.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The twin on SQLite: each call is one of SQLite's. */
 #include "ledger/database/db_sqlite.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 #include "ledger/database/db_driver.h"
 
 #include <limits.h>

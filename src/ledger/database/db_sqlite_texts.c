@@ -2,8 +2,8 @@
  * the last row that was unpacked is kept. */
 #include "ledger/database/db_sqlite_texts.h"
 
-#include "base/deflater.h"
-#include "base/packed.h"
+#include "base/bytes/deflater.h"
+#include "base/bytes/packed.h"
 #include "ledger/record_words.h"
 
 #include <sqlite3.h>

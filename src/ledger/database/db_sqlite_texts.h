@@ -1,5 +1,5 @@
 /* Signals and reasons of an exchange are most of its bytes, and every exchange has the same words
- * in them. So a file holds them packed (base/deflater.h). Internal to ledger/.
+ * in them. So a file holds them packed (base/bytes/deflater.h). Internal to ledger/.
  *
  *   offset  size  of column `packed`
  *   0       1     1: the words of schema/record_words.txt, which never change; + 2: no signals;

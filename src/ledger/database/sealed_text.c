@@ -6,9 +6,9 @@
  * a dozen places open the ledger, and one forgotten key would be a text in the clear. */
 #include "ledger/database/sealed_text.h"
 
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 #include "ledger/database/database.h"
 #include "ledger/database/db_driver.h"
 

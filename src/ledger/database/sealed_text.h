@@ -4,8 +4,8 @@
 #ifndef LEDGER_SEALED_TEXT_H
 #define LEDGER_SEALED_TEXT_H
 
-#include "base/buf.h"
-#include "base/keyed.h"
+#include "base/bytes/buf.h"
+#include "base/crypto/keyed.h"
 
 #define SEALED_TEXT_BYTES_MAX ((size_t)64 << 20) /* a record is at most 16 MiB */
 

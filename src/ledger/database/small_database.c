@@ -2,8 +2,8 @@
  * what is kept here was promised to somebody: a file, a key that was revoked. */
 #include "ledger/database/small_database.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "ledger/database/db_driver.h"
 #include "ledger/database/db_sqlite.h"
 

@@ -1,7 +1,7 @@
 #include "ledger/egress/egress_key.h"
 
-#include "base/error.h"
-#include "base/path.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
 #include "ledger/egress/egress_line.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef LEDGER_EGRESS_KEY_H
 #define LEDGER_EGRESS_KEY_H
 
-#include "base/sign_key.h"
+#include "base/crypto/sign_key.h"
 
 #define EGRESS_KEY_DIGITS SIGN_KEY_DIGITS
 #define EGRESS_MEND "move the folder away (it is evidence) to begin a new one at the next start"

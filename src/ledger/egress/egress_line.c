@@ -3,12 +3,12 @@
  * orders or escapes differently would break the chain. */
 #include "ledger/egress/egress_line.h"
 
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 
 #include <stdio.h>
 

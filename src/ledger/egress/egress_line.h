@@ -9,9 +9,9 @@
 #ifndef LEDGER_EGRESS_LINE_H
 #define LEDGER_EGRESS_LINE_H
 
-#include "base/buf.h"
-#include "base/crypto.h"
-#include "base/crypto_sign.h"
+#include "base/bytes/buf.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/crypto_sign.h"
 #include "ledger/egress/egress_log.h"
 
 #define EGRESS_ENTRIES_FILE "entries.jsonl"

@@ -1,10 +1,10 @@
 #include "ledger/egress/egress_mark.h"
 
-#include "base/buf.h"
-#include "base/crypto.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 #include "ledger/egress/egress_pending.h"
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <errno.h>
 #include <string.h>

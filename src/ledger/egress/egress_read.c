@@ -3,13 +3,13 @@
  * some seconds delays nobody. */
 #include "ledger/egress/egress_read.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "ledger/egress/egress_line.h"
 #include "ledger/egress/egress_pending.h"
 

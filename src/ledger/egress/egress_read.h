@@ -5,7 +5,7 @@
 #ifndef LEDGER_EGRESS_READ_H
 #define LEDGER_EGRESS_READ_H
 
-#include "base/crypto_sign.h"
+#include "base/crypto/crypto_sign.h"
 
 struct json;
 

@@ -3,9 +3,9 @@
  * everything after it proves nothing. */
 #include "ledger/egress/egress_verify.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "ledger/egress/egress_line.h"
 #include "ledger/egress/egress_pending.h"
 #include "ledger/egress/egress_read.h"

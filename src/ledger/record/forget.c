@@ -3,8 +3,8 @@
  * an emptied log make sure that the bytes are overwritten and not only unlinked. */
 #include "ledger/record/forget.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "ledger/database/database.h"
 
 #include <unistd.h>

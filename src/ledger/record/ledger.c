@@ -11,11 +11,11 @@
  * (a put allocates and copies some hundred bytes, which costs more than the lock). */
 #include "ledger/record/ledger.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/queue.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/thread/queue.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "ledger/record/writer.h"
 
 #include <pthread.h>

@@ -14,7 +14,7 @@
 #ifndef LEDGER_LEDGER_H
 #define LEDGER_LEDGER_H
 
-#include "base/outcome.h"
+#include "base/core/outcome.h"
 #include "tandem/types.h"
 
 struct ledger;
@@ -54,7 +54,7 @@ struct ledger_exchange {
     enum answer_standing standing;   /* likewise */
     bool degraded, streamed;
     const char *disclosure;
-    const char *trace_id, *span_id, *parent_span_id; /* base/trace.h; or NULL */
+    const char *trace_id, *span_id, *parent_span_id; /* base/time/trace.h; or NULL */
     const char *request_id;                          /* how the client named it; or NULL */
     const char *signals_json, *reasons_json;         /* JSON texts */
     const char *prompt_text, *answer_text;           /* NULL unless the policy stores them */

@@ -1,9 +1,9 @@
 /* PostgreSQL holds an advisory lock for a connection, so a node that dies leaves it to another. */
 #include "ledger/record/prune.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/time/clock.h"
 #include "ledger/database/database.h"
 #include "ledger/database/db_driver.h"
 

@@ -9,7 +9,7 @@
 #ifndef LEDGER_PRUNE_H
 #define LEDGER_PRUNE_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "tandem/types.h"
 
 #define LEDGER_CLASSES (TD_CLASS_RESTRICTED + 1)

@@ -3,8 +3,8 @@
  * allocation when it is put and one free when it is written. */
 #include "ledger/record/record.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,11 +7,11 @@
  * the file's bytes, which is of no one moment. */
 #include "ledger/record/upkeep.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "ledger/database/database.h"
 #include "ledger/database/db_driver.h"
 #include "ledger/database/db_sqlite.h"

@@ -3,11 +3,11 @@
  * failure leaves the batch unwritten, to be tried again. */
 #include "ledger/record/writer.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/names.h"
-#include "base/path.h"
+#include "base/bytes/path.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/text/names.h"
+#include "base/time/log.h"
 #include "ledger/database/database.h"
 #include "ledger/database/sealed_text.h"
 

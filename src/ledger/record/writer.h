@@ -4,7 +4,7 @@
 
 #include "ledger/record/record.h"
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "ledger/database/db.h"
 
 /* The file, its log and the log's index, as they were when they were opened. */

@@ -1,10 +1,10 @@
 /* The report by one property of exchanges. Groups beyond the largest hundred are counted together:
  * a ledger may have a million users. */
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "ledger/report/reader.h"
 
 #include <stdio.h>

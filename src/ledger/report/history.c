@@ -1,9 +1,9 @@
 /* Exchanges with their attempts as plain rows, oldest first, for a replay. One statement joins both
  * tables, so ten thousand exchanges take tens of milliseconds. */
-#include "base/assertion.h"
-#include "base/buf.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/text/names.h"
 #include "ledger/report/reader.h"
 
 #include <string.h>

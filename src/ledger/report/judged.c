@@ -1,7 +1,7 @@
 /* Exchanges whose first attempt was on the device, with the feedback on their answers: the data
  * from which thresholds are learned. */
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "ledger/report/reader.h"
 
 /* The first attempt is the local tier's own try. Of several feedbacks on an answer the newest

@@ -1,5 +1,5 @@
 /* What each API key asked for, by its id: most cost first. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "ledger/report/reader.h"
 
 /* As many as a reader looks at; the store has sums of all (ledger/store/key_store.h). */

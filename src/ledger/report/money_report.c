@@ -3,8 +3,8 @@
  *
  * What the client did not get saves nothing, whatever the cloud would have charged. All costs count
  * against the saving: also those of answers that nobody got, and of shadows. */
-#include "base/error.h"
-#include "base/json.h"
+#include "base/core/error.h"
+#include "base/json/json.h"
 #include "base/ratio.h"
 #include "ledger/report/reader.h"
 

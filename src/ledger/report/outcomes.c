@@ -1,6 +1,6 @@
 /* How right answers were, as measured: people said it (feedback), or another tier answered the same
  * question beside the device (shadows, in either direction). */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "ledger/database/sealed_text.h"
 #include "ledger/report/reader.h"
 

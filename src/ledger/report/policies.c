@@ -1,8 +1,8 @@
 /* The policies that exchanges were decided by, and the versions of models that answered. */
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "ledger/report/reader.h"
 
 static const char policies_sql[] =

@@ -1,8 +1,8 @@
 /* What people did after answers, by the tier that answered. */
-#include "base/error.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 #include "ledger/report/reader.h"
 
 /* Of several reactions to an answer the last one counts: whoever went on may come back. */

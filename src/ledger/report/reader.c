@@ -3,11 +3,11 @@
  * connection and one lock: several threads may share it, one query runs at a time. */
 #include "ledger/report/reader.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "ledger/database/database.h"
 #include "ledger/database/sealed_text.h"
 

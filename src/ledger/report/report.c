@@ -1,10 +1,10 @@
 /* The report: totals, and exact percentiles per tier. It is one read transaction, so that all its
  * numbers are about the same exchanges while a writer goes on. */
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/json/json.h"
 #include "base/ratio.h"
+#include "base/time/clock.h"
 #include "ledger/report/reader.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* The report on shadows. For each pair of an answering tier and its shadow it says how often both
  * agreed, in all and for each task that the classifier saw. */
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/json.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/json/json.h"
 #include "base/ratio.h"
 #include "ledger/report/reader.h"
 

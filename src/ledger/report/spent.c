@@ -1,6 +1,6 @@
 /* What exchanges have cost, summed by user, route, application and hour. A server starts its
  * budgets from these sums. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "ledger/report/reader.h"
 
 /* Application and key are in the signals. Signals that are no JSON (or were erased) have none. */

@@ -1,7 +1,7 @@
 /* What servers told of their tokens, beside our estimate of the same text: four bytes are a token.
  * Only attempts with an exact usage and some text count. */
-#include "base/assertion.h"
-#include "base/json.h"
+#include "base/core/assertion.h"
+#include "base/json/json.h"
 #include "base/ratio.h"
 #include "ledger/report/reader.h"
 

@@ -1,7 +1,7 @@
 #include "ledger/store/batch_store.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "ledger/database/small_database.h"
 #include "ledger/store/file_store_internal.h"
 

@@ -1,11 +1,11 @@
 #include "ledger/store/deferred_store.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/path.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/time/clock.h"
 #include "ledger/database/small_database.h"
 #include "ledger/store/deferred_texts.h"
 

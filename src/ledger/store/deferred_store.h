@@ -14,8 +14,8 @@
 #ifndef LEDGER_DEFERRED_STORE_H
 #define LEDGER_DEFERRED_STORE_H
 
-#include "base/buf.h"
-#include "base/keyed.h"
+#include "base/bytes/buf.h"
+#include "base/crypto/keyed.h"
 #include "ledger/store/file_store.h"
 
 #define DEFERRED_KEY_ID_BYTES 32

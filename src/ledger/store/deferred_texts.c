@@ -1,7 +1,7 @@
 #include "ledger/store/deferred_texts.h"
 
-#include "base/crypto.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef LEDGER_DEFERRED_TEXTS_H
 #define LEDGER_DEFERRED_TEXTS_H
 
-#include "base/buf.h"
-#include "base/keyed.h"
+#include "base/bytes/buf.h"
+#include "base/crypto/keyed.h"
 
 #define DEFERRED_MARK_BYTES (2 * KEYED_MAC_BYTES + 1)
 

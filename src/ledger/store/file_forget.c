@@ -1,9 +1,9 @@
 /* Removes the files of batches that ask for a user. Users are not indexed: the lines are read,
  * which takes time and finds what was uploaded a minute ago as well. */
-#include "base/buf.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/bytes/buf.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/crypto/crypto.h"
 #include "ledger/database/small_database.h"
 #include "ledger/store/file_store_internal.h"
 

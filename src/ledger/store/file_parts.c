@@ -7,11 +7,11 @@
  * with the next sweep; nobody is shown it before, because each look begins with the row. */
 #include "ledger/store/file_parts.h"
 
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 #include "ledger/database/small_database.h"
 #include "ledger/store/file_store_internal.h"
 

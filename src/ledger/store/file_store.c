@@ -2,17 +2,17 @@
  * its bytes are on the disk; then it is renamed, and then its row is committed. A crash between the
  * two leaves a file without a row, which the next start removes. So a row always has its file. The
  * other order could show a file that is not there. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "ledger/store/file_parts.h"
 #include "ledger/store/file_store_internal.h"
 
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "ledger/database/small_database.h"
 
 #include <dirent.h>

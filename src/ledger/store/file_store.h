@@ -9,7 +9,7 @@
 #ifndef LEDGER_FILE_STORE_H
 #define LEDGER_FILE_STORE_H
 
-#include "base/keyed.h"
+#include "base/crypto/keyed.h"
 #include "tandem/types.h"
 
 #define STORED_ID_BYTES 48

@@ -3,14 +3,14 @@
  * because a server whose last key is revoked must not open its door. */
 #include "ledger/store/key_store.h"
 
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/path.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "ledger/database/small_database.h"
 
 #include <limits.h>

@@ -3,10 +3,10 @@
  * between requests. */
 #include "ledger/store/queue_keeper.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/periodic.h"
+#include "base/core/error.h"
+#include "base/thread/periodic.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "ledger/store/queue_store.h"
 
 #include <pthread.h>

@@ -2,12 +2,12 @@
  * of two that race, one changes the row and the other finds out why it did not. */
 #include "ledger/store/queue_store.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/text/names.h"
+#include "base/time/clock.h"
 #include "ledger/database/small_database.h"
 
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* The row's lock orders the nodes: what one has read it writes before another reads. */
 #include "ledger/store/shared_text.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "ledger/database/small_database.h"
 
 #include <stdlib.h>

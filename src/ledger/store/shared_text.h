@@ -3,7 +3,7 @@
 #ifndef LEDGER_SHARED_TEXT_H
 #define LEDGER_SHARED_TEXT_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 struct shared_text;
 

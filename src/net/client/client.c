@@ -16,11 +16,11 @@
  * not name. */
 #include "net/client/client.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "net/client/client_body.h"
 #include "net/client/client_failure.h"
 #include "net/client/client_options.h"

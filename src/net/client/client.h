@@ -4,7 +4,7 @@
 #ifndef NET_CLIENT_H
 #define NET_CLIENT_H
 
-#include "base/loop.h"
+#include "base/thread/loop.h"
 #include "tandem/types.h"
 
 struct client;

@@ -1,6 +1,6 @@
 #include "net/client/client_options.h"
 
-#include "base/log.h"
+#include "base/time/log.h"
 #include "net/transport/address_set.h"
 
 #include <stdint.h>

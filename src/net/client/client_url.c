@@ -1,7 +1,7 @@
 #include "net/client/client_url.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "net/client/loopback.h"
 
 #include <curl/curl.h>

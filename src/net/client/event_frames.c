@@ -3,9 +3,9 @@
  * wrong. */
 #include "net/client/event_frames.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 enum { PRELUDE_BYTES = 12, CRC_BYTES = 4, FRAME_BYTES_MIN = PRELUDE_BYTES + CRC_BYTES };
 

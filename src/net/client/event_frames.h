@@ -11,7 +11,7 @@
 #ifndef NET_EVENT_FRAMES_H
 #define NET_EVENT_FRAMES_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 struct frame_reader {
     struct buf frame; /* the unfinished frame */

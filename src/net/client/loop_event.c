@@ -10,9 +10,9 @@
  * loop runs. */
 #include "net/client/loop_event.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/log.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/time/log.h"
 #include "net/client/client.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
-/* The event loop of base/loop.h on libevent. One thread runs it.
+/* The event loop of base/thread/loop.h on libevent. One thread runs it.
  *
  * Timers and watches must be freed before the loop, by their makers. Every post that was accepted
  * runs exactly once, at the latest before loop_event_run returns. */
 #ifndef NET_LOOP_EVENT_H
 #define NET_LOOP_EVENT_H
 
-#include "base/loop.h"
+#include "base/thread/loop.h"
 
 TD_MUST_CHECK enum td_status loop_event_new(struct loop **out, struct td_error *err);
 void loop_event_free(struct loop *loop);    /* not while it runs; also frees the loop's client */

@@ -3,8 +3,8 @@
  * another one. URLs are read by libcurl, as they will be when it connects. */
 #include "net/client/loopback.h"
 
-#include "base/shortage.h"
-#include "base/str.h"
+#include "base/core/shortage.h"
+#include "base/core/str.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>

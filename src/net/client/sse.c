@@ -6,9 +6,9 @@
  * passed on unchecked: NULs and broken UTF-8 are for the reader of the payload to judge. */
 #include "net/client/sse.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <string.h>
 

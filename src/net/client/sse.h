@@ -3,7 +3,7 @@
 #ifndef NET_SSE_H
 #define NET_SSE_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 struct sse_reader {
     struct buf line;  /* the unfinished line */

@@ -11,7 +11,7 @@
 #ifndef NET_WEBHOOK_H
 #define NET_WEBHOOK_H
 
-#include "base/secret.h"
+#include "base/crypto/secret.h"
 #include "tandem/types.h"
 
 #define WEBHOOKS_MAX 8

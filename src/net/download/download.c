@@ -11,9 +11,9 @@
  * connection is limited (a limit per connection, a long round trip) and cost nothing elsewhere. */
 #include "net/download/download.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/time/clock.h"
 #include "net/download/download_part.h"
 #include "net/download/download_request.h"
 #include "net/download/download_url.h"

@@ -5,9 +5,9 @@
  * no hash of the bytes. */
 #include "net/download/download_headers.h"
 
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 bool download_sha256_parse(struct td_str text, char out[static DOWNLOAD_SHA256_HEX + 1])
 {

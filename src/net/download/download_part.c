@@ -10,11 +10,11 @@
  * one. */
 #include "net/download/download_part.h"
 
-#include "base/assertion.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,9 +5,9 @@
  * along. */
 #include "net/download/download_request.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "net/download/download_url.h"
 
 #include <pthread.h>

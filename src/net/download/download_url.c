@@ -3,9 +3,9 @@
  * host. */
 #include "net/download/download_url.h"
 
-#include "base/assertion.h"
-#include "base/crypto.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 #include "net/client/loopback.h"
 
 #include <curl/curl.h>

@@ -7,9 +7,9 @@
  * say. */
 #include "net/server/content_coding.h"
 
-#include "base/assertion.h"
-#include "base/shortage.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/shortage.h"
+#include "base/core/str.h"
 
 #include <string.h>
 #define ZLIB_CONST /* zlib reads its input and does not write it */

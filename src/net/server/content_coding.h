@@ -3,7 +3,7 @@
 #ifndef NET_CONTENT_CODING_H
 #define NET_CONTENT_CODING_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 enum content_coding {
     CODING_NONE,

@@ -3,10 +3,10 @@
  * no field outlives it. */
 #include "net/server/http_lint.h"
 
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 
 #include <string.h>
 #include <strings.h>

@@ -7,11 +7,11 @@
  * one for milliseconds, or has an idle connection that it must be ready to lose at any time. Only
  * when all have requests in work, a connection gets 503, and above a second small limit it is
  * closed. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "net/server/server_internal.h"
 
-#include "base/error.h"
-#include "base/log.h"
+#include "base/core/error.h"
+#include "base/time/log.h"
 #include "net/client/loop_event.h"
 #include "net/transport/listen.h"
 

@@ -5,7 +5,7 @@
 #ifndef NET_SERVER_H
 #define NET_SERVER_H
 
-#include "base/loop.h"
+#include "base/thread/loop.h"
 #include "tandem/types.h"
 
 struct address_set;

@@ -2,7 +2,7 @@
  * a file of any size needs no memory. */
 #include "net/server/server_internal.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <event2/buffer.h>
 

@@ -29,12 +29,12 @@
  * for a second at most. Closing with unread bytes would reset the connection and could destroy the
  * reply on its way. A connection is freed only in its own event callbacks, on_accept,
  * server_stop_accepting and server_free, never below a handler. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "net/server/server_internal.h"
 
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "net/transport/tls.h"
 
 #include <errno.h>

@@ -17,8 +17,8 @@
  * ENHANCE_YOUR_CALM. */
 #include "net/server/server_h2.h"
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 
 #include <event2/buffer.h>
 #include <stdlib.h>

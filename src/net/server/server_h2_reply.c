@@ -3,8 +3,8 @@
  * stream. */
 #include "net/server/server_h2.h"
 
-#include "base/ascii.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/str.h"
 
 #include <errno.h>
 #include <event2/buffer.h>

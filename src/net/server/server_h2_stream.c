@@ -3,7 +3,7 @@
  * once more. */
 #include "net/server/server_h2.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <errno.h>
 #include <event2/buffer.h>

@@ -2,7 +2,7 @@
  * other's and are read by the same reader, so a handler meets nothing that it does not know. */
 #include "net/server/server_internal.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef NET_SERVER_INTERNAL_H
 #define NET_SERVER_INTERNAL_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "net/server/body_budget.h"
 #include "net/server/content_coding.h"
 #include "net/server/http_lint.h"

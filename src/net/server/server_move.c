@@ -9,7 +9,7 @@
  * Rejected: threads for single steps, such as parsing. Each step would need an owned copy of its
  * input and a way to be cancelled, in every handler, and the steps between them would still add
  * up. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "net/server/server_internal.h"
 
 #include <event2/buffer.h>

@@ -10,7 +10,7 @@
  * take, and none of them waits. */
 #include "net/server/server_internal.h"
 
-#include "base/log.h"
+#include "base/time/log.h"
 #include "net/transport/address_set.h"
 #include "net/transport/proxy_header.h"
 #include "net/transport/tls.h"

@@ -6,11 +6,11 @@
  * inside on_gone, meets a live object and does nothing. If the client leaves and nobody asked to be
  * told, the request stays without a connection until the handler answers it, and the answer is
  * dropped. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "net/server/server_internal.h"
 
-#include "base/clock.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 
 #include <event2/buffer.h>
 #include <inttypes.h>

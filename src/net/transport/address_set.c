@@ -2,7 +2,7 @@
  * reports IPv4 clients in it. So there is one kind of address to compare. */
 #include "net/transport/address_set.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,8 +1,8 @@
 #include "net/transport/jwt.h"
 
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 
 #include <openssl/err.h>
 #include <openssl/evp.h>

@@ -3,7 +3,7 @@
 #ifndef NET_JWT_H
 #define NET_JWT_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 /* Appends HEADER.CLAIMS.SIGNATURE; header and claims are JSON. pem: a private key (PKCS#8 or
  * PKCS#1) without a password. TD_INVALID when it is none of RSA. */

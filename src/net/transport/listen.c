@@ -7,8 +7,8 @@
  * number is in the environment. It is a few lines, so libsystemd is not linked for it. */
 #include "net/transport/listen.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,7 +14,7 @@
  *       16        IPv4: source 4, destination 4, ports 2 and 2; IPv6: 16, 16, 2, 2; then TLVs */
 #include "net/transport/proxy_header.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <arpa/inet.h>
 

@@ -3,10 +3,10 @@
  * because nobody can tell who already has. */
 #include "net/transport/tls_internal.h"
 
-#include "base/buf.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/bytes/buf.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/crypto/crypto.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>

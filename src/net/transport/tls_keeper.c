@@ -2,10 +2,10 @@
  * changed while it is in use: a new one is made from the files and swapped under the lock, and each
  * session holds the one that it began with. So a reload drops no connection, and a broken file
  * changes nothing. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "net/transport/tls_internal.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 #include <openssl/err.h>
 #include <stdlib.h>

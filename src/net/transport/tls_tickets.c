@@ -7,8 +7,8 @@
  * authorities of clients drops the keys (tls_tickets_forget). */
 #include "net/transport/tls_internal.h"
 
-#include "base/clock.h"
-#include "base/crypto.h"
+#include "base/crypto/crypto.h"
+#include "base/time/clock.h"
 
 #include <openssl/core_names.h>
 #include <openssl/evp.h>

@@ -11,7 +11,7 @@
 #ifndef PRIVACY_DETECT_H
 #define PRIVACY_DETECT_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "privacy/detect/window.h"
 #include "privacy/kind/spans.h"
 #include "privacy/words/lexicon.h"

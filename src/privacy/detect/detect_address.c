@@ -4,7 +4,7 @@
  * capital word and a number are enough. And postal codes that their form or a word announces. */
 #include "privacy/detect/detect.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/words/lexicon.h"
 
 #define HOME_REACH 48

@@ -3,7 +3,7 @@
  * one: code is full of `token = next_token(...)`. */
 #include "privacy/detect/detect.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/text/entropy.h"
 
 #define NAME_MAX_CHARS 48 /* identifiers before the sign */

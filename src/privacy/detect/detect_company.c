@@ -2,7 +2,7 @@
  * a capital, the numbers and the & before it are the name. */
 #include "privacy/detect/detect.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/words/lexicon.h"
 
 #define WORDS_MAX 6

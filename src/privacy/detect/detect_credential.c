@@ -4,7 +4,7 @@
  * configurations is in detect_assignment.c. */
 #include "privacy/detect/detect.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/text/entropy.h"
 
 #define PIN_REACH 24 /* bytes between the word and the number */

@@ -3,8 +3,8 @@
  * are long and look drawn by lot. */
 #include "privacy/detect/detect.h"
 
-#include "base/crypto.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 #include "privacy/text/entropy.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * birth is sensitive; others are public and only reported. */
 #include "privacy/detect/detect.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/words/lexicon.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  * twice. */
 #include "privacy/detect/detect.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #define LOCAL_MAX 64        /* RFC 5321, 4.5.3.1.1 */
 #define LOCAL_BYTES_MAX 512 /* the same with every character hidden in 8 bytes */

@@ -4,7 +4,7 @@
  * look the same. */
 #include "privacy/detect/detect.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/text/joint.h"
 
 #define IBAN_MAX 34

@@ -3,7 +3,7 @@
  * detect_assignment.c. */
 #include "privacy/detect/detect.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/text/entropy.h"
 #include "privacy/text/reading.h"
 

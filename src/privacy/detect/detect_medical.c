@@ -1,7 +1,7 @@
 /* Diagnoses as ICD-10 codes and doses of medicines. */
 #include "privacy/detect/detect.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/words/lexicon.h"
 
 #include <string.h>

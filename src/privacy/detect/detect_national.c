@@ -1,10 +1,10 @@
 /* National numbers of people (and some of firms): a row for each form in which one is written. A
  * row fits when the characters have its shape and the check digits hold. Where the shape alone
  * would fit many numbers (nine digits, one check digit), a word near it must announce it. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "privacy/detect/detect.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/detect/national_checks.h"
 #include "privacy/words/lexicon.h"
 

@@ -2,7 +2,7 @@
  * full of words with dots between. */
 #include "privacy/detect/detect.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/words/lexicon.h"
 
 #define LABEL_MAX 63

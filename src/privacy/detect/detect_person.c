@@ -5,7 +5,7 @@
  * is meant; the noun alone names nobody. */
 #include "privacy/detect/detect.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/words/lexicon.h"
 
 #define WORDS_MAX 7 /* "Court, municipal, and license clerk" has five */

@@ -3,7 +3,7 @@
  * what it is. */
 #include "privacy/detect/detect.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <string.h>
 

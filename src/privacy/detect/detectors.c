@@ -6,7 +6,7 @@
  * from being asked. */
 #include "privacy/detect/detectors.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "privacy/detect/seed_words.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
 #ifndef PRIVACY_DETECTORS_H
 #define PRIVACY_DETECTORS_H
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "privacy/detect/detect.h"
 
 /* Before the first scan of a thread: builds the indexes, once in a process. */

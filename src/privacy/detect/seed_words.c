@@ -3,8 +3,8 @@
  * where it is of the list, its neighbours are, too, or that was all. */
 #include "privacy/detect/seed_words.h"
 
-#include "base/ascii.h"
-#include "base/crypto.h"
+#include "base/core/ascii.h"
+#include "base/crypto/crypto.h"
 #include "privacy/detect/detect.h"
 #include "privacy/seed_words_table.h" /* generated in the build */
 

@@ -3,7 +3,7 @@
  * digits so far, lengths of runs) are made in the same pass. */
 #include "privacy/detect/window.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 static bool in_number(int c)
 {

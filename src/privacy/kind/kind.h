@@ -3,7 +3,7 @@
 #ifndef PRIVACY_KIND_H
 #define PRIVACY_KIND_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
  * cannot answer; who reads it must ask. */
 #include "privacy/kind/spans.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #ifndef PRIVACY_SPANS_H
 #define PRIVACY_SPANS_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "privacy/kind/kind.h"
 
 struct privacy_span {

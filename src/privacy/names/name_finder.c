@@ -3,9 +3,9 @@
  * postal code by what is in it. A strict scan takes everything, because a miss costs more there. */
 #include "privacy/names/name_finder.h"
 
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 #include "privacy/words/lexicon.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef PRIVACY_NAME_FINDER_H
 #define PRIVACY_NAME_FINDER_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "privacy/names/tagger.h"
 
 struct name_finder {

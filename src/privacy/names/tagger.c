@@ -7,8 +7,8 @@
  * row of eight bytes is added in one step. */
 #include "privacy/names/tagger.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "privacy/names/tagger_memo.h"
 
 #include <math.h>

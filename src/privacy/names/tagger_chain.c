@@ -4,7 +4,7 @@
  * every machine and need no variants. */
 #include "privacy/names/tagger_chain.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * memory does not grow with it. */
 #include "privacy/names/tagger_chunk.h"
 
-#include "base/ascii.h"
+#include "base/core/ascii.h"
 
 #include <string.h>
 

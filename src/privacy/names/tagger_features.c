@@ -3,7 +3,7 @@
  * new TAGGER_VERSION. */
 #include "privacy/names/tagger_features.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 /* A feature is a number of its own with up to three values, hashed by one product of which the
  * upper half counts (multiply-shift: Dietzfelbinger et al. 1997). The words' hashes are mixed

@@ -2,9 +2,9 @@
  * and a hash covers the rest. Afterwards the tagger can trust all offsets. */
 #include "privacy/names/tagger_file.h"
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/crypto/hash.h"
 
 #include <errno.h>
 #include <math.h>

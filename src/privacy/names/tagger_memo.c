@@ -9,8 +9,8 @@
  * Nobody waits here: a table that another thread uses now counts as one without the island. */
 #include "privacy/names/tagger_memo.h"
 
-#include "base/crypto.h"
-#include "base/keyed.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/keyed.h"
 
 #include <pthread.h>
 #include <stdlib.h>

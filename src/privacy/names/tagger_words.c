@@ -5,9 +5,9 @@
  * that they look like. */
 #include "privacy/names/tagger_words.h"
 
-#include "base/ascii.h"
-#include "base/unicode.h"
-#include "base/utf8.h"
+#include "base/core/ascii.h"
+#include "base/text/unicode.h"
+#include "base/text/utf8.h"
 
 #include <string.h>
 

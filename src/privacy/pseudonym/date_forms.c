@@ -3,9 +3,9 @@
  * take for two days has no other forms. */
 #include "privacy/pseudonym/date_forms.h"
 
-#include "base/buf.h"
-#include "base/crypto.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 #include "privacy/pseudonym/date_read.h"
 
 #include <stdio.h>

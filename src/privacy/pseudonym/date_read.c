@@ -3,9 +3,9 @@
  * write it with slashes, and day first with other signs. */
 #include "privacy/pseudonym/date_read.h"
 
-#include "base/assertion.h"
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 #include "privacy/text/spell.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "privacy/pseudonym/draw.h"
 
-#include "base/assertion.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
+#include "base/core/assertion.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef PRIVACY_DRAW_H
 #define PRIVACY_DRAW_H
 
-#include "base/keyed.h"
+#include "base/crypto/keyed.h"
 
 struct draw {
     uint8_t key[KEYED_KEY_BYTES];

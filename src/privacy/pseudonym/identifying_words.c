@@ -4,7 +4,7 @@
  * to no person. */
 #include "privacy/pseudonym/identifying_words.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/text/spell.h"
 #include "privacy/words/lexicon.h"
 

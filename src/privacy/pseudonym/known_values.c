@@ -7,10 +7,10 @@
  * and of known values the longest wins. */
 #include "privacy/pseudonym/known_values.h"
 
-#include "base/buf.h"
-#include "base/crypto.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/text/utf8.h"
 #include "privacy/detect/detect.h"
 #include "privacy/pseudonym/date_forms.h"
 #include "privacy/pseudonym/identifying_words.h"

@@ -6,9 +6,9 @@
  * surrogate that it sees in a wrong place is drawn again. A value that does not come back is joined
  * with its neighbours and gets a word of letters. The trial uses the restorer's own rules, so the
  * two cannot disagree. */
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/date_forms.h"
 #include "privacy/pseudonym/known_values.h"
 #include "privacy/pseudonym/mask_internal.h"

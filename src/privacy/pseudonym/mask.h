@@ -4,7 +4,7 @@
 #ifndef PRIVACY_MASK_H
 #define PRIVACY_MASK_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "privacy/pseudonym/vault.h"
 #include "privacy/scan/tally.h"
 #include "privacy/text/reading.h"

@@ -2,9 +2,9 @@
  * because a value may stand across the border of two texts; a finding is then cut into one piece
  * for each. Findings that overlap become one, and each is widened to whole words, so that a
  * surrogate always stands where the restorer can recognise it. */
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/date_forms.h"
 #include "privacy/pseudonym/mask_internal.h"
 #include "privacy/scan/privacy.h"

@@ -1,8 +1,8 @@
 /* The masked reading, and the highest class that is left in it. A tier may get it only if it may
  * see that class. What is left is judged twice: by a new scan of the masked reading, and by the
  * findings that the rules did not want replaced. */
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/mask_internal.h"
 
 #include <stdlib.h>

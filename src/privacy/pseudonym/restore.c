@@ -5,9 +5,9 @@
  * again. */
 #include "privacy/pseudonym/restore.h"
 
-#include "base/crypto.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/text/utf8.h"
 #include "privacy/pseudonym/restore_spell.h"
 #include "privacy/pseudonym/restore_table.h"
 

@@ -8,7 +8,7 @@
 #ifndef PRIVACY_RESTORE_H
 #define PRIVACY_RESTORE_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "privacy/pseudonym/vault.h"
 #include "privacy/text/spell.h"
 

@@ -4,7 +4,7 @@
  * kind of data, so they hold for values in a text as well (known_values.c). */
 #include "privacy/pseudonym/restore_spell.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/word_list.h"
 #include "privacy/text/spell.h"
 

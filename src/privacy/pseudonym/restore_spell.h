@@ -3,7 +3,7 @@
 #ifndef PRIVACY_RESTORE_SPELL_H
 #define PRIVACY_RESTORE_SPELL_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "privacy/pseudonym/vault.h"
 
 /* The most bytes of separators between two letters or digits of a surrogate. */

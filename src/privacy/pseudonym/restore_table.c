@@ -8,9 +8,9 @@
  * surrogate. */
 #include "privacy/pseudonym/restore_table.h"
 
-#include "base/crypto.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/text/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

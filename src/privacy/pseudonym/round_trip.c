@@ -3,8 +3,8 @@
  * read where none was put is a stray; a place where anything but its value comes back is lost. */
 #include "privacy/pseudonym/round_trip.h"
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 #include "privacy/text/escaped.h"
 #include "privacy/text/spell.h"
 

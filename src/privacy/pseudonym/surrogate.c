@@ -7,9 +7,9 @@
  * That asks the detectors themselves, so that no check-digit rule is written down twice. */
 #include "privacy/pseudonym/surrogate.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "privacy/pseudonym/surrogate_writers.h"
 #include "privacy/scan/scan.h"
 #include "privacy/text/spell.h"

@@ -8,8 +8,8 @@
 #ifndef PRIVACY_SURROGATE_H
 #define PRIVACY_SURROGATE_H
 
-#include "base/buf.h"
-#include "base/keyed.h"
+#include "base/bytes/buf.h"
+#include "base/crypto/keyed.h"
 #include "privacy/kind/kind.h"
 
 /* In which other spellings an answer may write the surrogate and still mean it. */

@@ -1,7 +1,7 @@
 /* Surrogates for dates. All dates of a conversation move by the same number of days, so that the
  * spans between them stay true. Only day, month and year are replaced; their order, padding, words
  * and times of day stay. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/date_read.h"
 #include "privacy/pseudonym/surrogate_writers.h"
 #include "privacy/text/spell.h"

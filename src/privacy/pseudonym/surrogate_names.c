@@ -5,10 +5,10 @@
  * commonest given names; a wrong guess only makes a less natural text. */
 #include "privacy/pseudonym/surrogate_names.h"
 
-#include "base/assertion.h"
-#include "base/packed.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/bytes/packed.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "privacy/pseudonym/word_list.h"
 #include "privacy/surrogate_names_table.h" /* generated in the build: surrogate_names_packed */
 #include "privacy/text/spell.h"

@@ -5,7 +5,7 @@
 #ifndef PRIVACY_SURROGATE_NAMES_H
 #define PRIVACY_SURROGATE_NAMES_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 enum name_group {
     NAMES_ENGLISH, /* and all Latin spellings that tell nothing */

@@ -2,7 +2,7 @@
  * addresses come from the ranges for documentation, so that nobody who follows one reaches a
  * stranger. */
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/surrogate_names.h"
 #include "privacy/pseudonym/surrogate_writers.h"
 #include "privacy/text/spell.h"

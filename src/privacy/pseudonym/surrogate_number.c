@@ -2,8 +2,8 @@
  * IBAN its country. A number stays as long as it is, with its separators, because an answer copies
  * and counts digits. Check digits are not this file's matter: surrogate.c draws again while a
  * detector would take the surrogate for a true number. */
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/restore_spell.h"
 #include "privacy/pseudonym/surrogate_writers.h"
 #include "privacy/text/spell.h"

@@ -1,8 +1,8 @@
 /* Surrogates for telephone numbers. Regulators keep ranges for films and books. A number is moved
  * into such a range of its own country and of the same length: it still looks like a number of
  * that place, and it rings nowhere. Separators and extension keep their shape. */
-#include "base/ascii.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/surrogate_writers.h"
 #include "privacy/text/spell.h"
 

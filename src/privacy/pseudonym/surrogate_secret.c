@@ -1,7 +1,7 @@
 /* Surrogates for keys. What a reader may know of a key stays: the prefix of its issuer, the frame
  * of a PEM block. The secret part becomes random characters. */
-#include "base/ascii.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/surrogate_writers.h"
 
 #include <string.h>

@@ -9,11 +9,11 @@
  * them stay valid while pairs are added. */
 #include "privacy/pseudonym/vault.h"
 
-#include "base/assertion.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/hash.h"
 #include "privacy/pseudonym/draw.h"
 #include "privacy/pseudonym/vault_internal.h"
 #include "privacy/text/spell.h"

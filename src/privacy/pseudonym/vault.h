@@ -8,8 +8,8 @@
 #ifndef PRIVACY_VAULT_H
 #define PRIVACY_VAULT_H
 
-#include "base/buf.h"
-#include "base/keyed.h"
+#include "base/bytes/buf.h"
+#include "base/crypto/keyed.h"
 #include "privacy/pseudonym/surrogate.h"
 #include "privacy/text/word_set.h"
 

@@ -3,9 +3,9 @@
  * again. */
 #include "privacy/pseudonym/vault_json.h"
 
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 
 static const char *const forms[] = {"word", "loose", "strict"}; /* in the enum's order */
 

@@ -3,7 +3,7 @@
 #ifndef PRIVACY_VAULT_JSON_H
 #define PRIVACY_VAULT_JSON_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "privacy/pseudonym/vault.h"
 
 #define VAULT_JSON_VERSION 2

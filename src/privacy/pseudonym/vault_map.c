@@ -1,7 +1,7 @@
 #include "privacy/pseudonym/vault_map.h"
 
-#include "base/assertion.h"
-#include "base/crypto.h"
+#include "base/core/assertion.h"
+#include "base/crypto/crypto.h"
 
 #include <stdlib.h>
 

@@ -4,9 +4,9 @@
  * vault although the store has forgotten it. */
 #include "privacy/pseudonym/vault_store.h"
 
-#include "base/keyed.h"
+#include "base/crypto/keyed.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 #include <pthread.h>
 #include <stdlib.h>

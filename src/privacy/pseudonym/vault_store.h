@@ -7,7 +7,7 @@
 #ifndef PRIVACY_VAULT_STORE_H
 #define PRIVACY_VAULT_STORE_H
 
-#include "base/crypto.h"
+#include "base/crypto/crypto.h"
 #include "privacy/pseudonym/vault.h"
 
 struct vault_store;

@@ -2,8 +2,8 @@
  * conversation, so that a part of a name still means the same person. Words that are no secret stay
  * ("von", "Street", "GmbH"). A phrase becomes a pair of its own only when a part of it means
  * nothing outside the phrase: an initial, a house number. */
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/surrogate_names.h"
 #include "privacy/pseudonym/surrogate_writers.h"
 #include "privacy/pseudonym/vault_internal.h"

@@ -17,11 +17,11 @@
  * bytes (id, class) after the salt. */
 #include "privacy/scan/conversation.h"
 
-#include "base/crypto.h"
-#include "base/hash.h"
-#include "base/keyed.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/hash.h"
+#include "base/crypto/keyed.h"
+#include "base/time/log.h"
 #include "privacy/scan/forgotten.h"
 
 #include <pthread.h>

@@ -13,8 +13,8 @@
 #ifndef PRIVACY_CONVERSATION_H
 #define PRIVACY_CONVERSATION_H
 
-#include "base/buf.h"
-#include "base/names.h"
+#include "base/bytes/buf.h"
+#include "base/text/names.h"
 
 struct conversation_classes;
 

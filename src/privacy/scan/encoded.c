@@ -3,9 +3,9 @@
  * cover the encoded characters. */
 #include "privacy/scan/encoded.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "privacy/scan/piece.h"
 
 #define OVERLAP 96 /* bytes of two pieces: longer than any finding but keys */

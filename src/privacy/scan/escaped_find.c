@@ -2,8 +2,8 @@
  * the places of the text as it stands. */
 #include "privacy/scan/escaped_find.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 #include "privacy/detect/detect.h"
 #include "privacy/kind/spans.h"
 #include "privacy/scan/scan.h"

@@ -1,8 +1,8 @@
 #include "privacy/scan/forgotten.h"
 
-#include "base/clock.h"
-#include "base/hash.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/time/clock.h"
 
 #include <stdlib.h>
 

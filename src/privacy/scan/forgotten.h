@@ -8,8 +8,8 @@
 #ifndef PRIVACY_FORGOTTEN_H
 #define PRIVACY_FORGOTTEN_H
 
-#include "base/buf.h"
-#include "base/names.h"
+#include "base/bytes/buf.h"
+#include "base/text/names.h"
 
 #define FORGOTTEN_DAYS 7
 

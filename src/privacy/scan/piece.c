@@ -1,7 +1,7 @@
 /* Scans what was read another way, and gives its findings the places of the text. */
 #include "privacy/scan/piece.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "privacy/scan/scan.h"
 
 #define CERTAIN 0.9f /* a checksum holds, or a word announces the value */

@@ -5,8 +5,8 @@
  * Every failure ends the same way: what could not be looked at is one restricted finding. */
 #include "privacy/scan/privacy.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 #include "privacy/kind/spans.h"
 #include "privacy/scan/escaped_find.h"
 #include "privacy/scan/remembered.h"

@@ -8,7 +8,7 @@
 #ifndef PRIVACY_PRIVACY_H
 #define PRIVACY_PRIVACY_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "privacy/kind/spans.h"
 
 struct privacy_scanner;

@@ -6,8 +6,8 @@
  * check digits hold, or a word announces it. */
 #include "privacy/scan/regroup.h"
 
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "privacy/scan/piece.h"
 #include "privacy/text/joint.h"
 

@@ -12,11 +12,11 @@
  * state is sure only some way back, and twenty kilobytes for each turn. */
 #include "privacy/scan/remembered.h"
 
-#include "base/assertion.h"
-#include "base/crypto.h"
-#include "base/keyed.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/keyed.h"
+#include "base/text/utf8.h"
 #include "privacy/scan/rules.h"
 
 #include <pthread.h>

@@ -7,11 +7,11 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "privacy/scan/rules.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
+#include "base/time/clock.h"
 #include "privacy/words/lexicon.h"
 
 #include <pcre2.h>

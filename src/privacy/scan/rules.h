@@ -4,7 +4,7 @@
 #ifndef PRIVACY_RULES_H
 #define PRIVACY_RULES_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "privacy/kind/spans.h"
 
 #define PRIVACY_RULES_MAX 256

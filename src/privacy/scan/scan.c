@@ -5,7 +5,7 @@
  * a time. */
 #include "privacy/scan/scan.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "privacy/detect/seed_words.h"
 #include "privacy/scan/encoded.h"
 #include "privacy/scan/pass.h"

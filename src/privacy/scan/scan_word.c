@@ -2,8 +2,8 @@
  * A word that the lexicon knows is noted for the numbers that it announces, and asked about by its
  * roles. Long words are looked into for base64 first, because what is text in base64 is no random
  * key. */
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 #include "privacy/scan/encoded.h"
 #include "privacy/scan/pass.h"
 #include "privacy/scan/regroup.h"

@@ -2,7 +2,7 @@
  * no lock is needed: a reload makes another scanner, and the old one ends with its snapshot. */
 #include "privacy/scan/scanner.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "privacy/scan/remembered.h"
 
 #include <stdlib.h>

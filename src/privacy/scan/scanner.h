@@ -5,7 +5,7 @@
 #ifndef PRIVACY_SCANNER_H
 #define PRIVACY_SCANNER_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "privacy/names/name_finder.h"
 #include "privacy/scan/rules.h"
 #include "privacy/text/reading.h"

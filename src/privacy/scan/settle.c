@@ -6,9 +6,9 @@
  * what stands in its local part. */
 #include "privacy/scan/settle.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "privacy/text/escaped.h"
 
 /* What the tagger takes for a name and that cannot be in one: a bank's code is announced, and no

@@ -3,7 +3,7 @@
  * beyond them is still counted, together. */
 #include "privacy/scan/tally.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  * still found them. An ordinary word of the language counts only with a capital. */
 #include "privacy/scan/traces.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  * row. */
 #include "privacy/text/automaton.h"
 
-#include "base/assertion.h"
-#include "base/hash.h"
+#include "base/core/assertion.h"
+#include "base/crypto/hash.h"
 
 #include <stdlib.h>
 

@@ -5,8 +5,8 @@
  * memchr or eight bytes at a time. */
 #include "privacy/text/disguise.h"
 
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "privacy/text/plain.h"
 
 #define REFERENCE_MAX 10 /* bytes of "&#x10FFFF;" */

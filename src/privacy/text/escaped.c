@@ -3,10 +3,10 @@
  * loses a byte. */
 #include "privacy/text/escaped.h"
 
-#include "base/ascii.h"
-#include "base/buf.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/bytes/buf.h"
+#include "base/core/ascii.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "privacy/text/plain.h"
 
 /* The unit of "\uXXXX" at the place; UINT32_MAX when there is none. */

@@ -3,8 +3,8 @@
  * is kept. */
 #include "privacy/text/plain.h"
 
-#include "base/unicode.h"
-#include "base/utf8.h"
+#include "base/text/unicode.h"
+#include "base/text/utf8.h"
 
 #define REPLACEMENT 0xFFFD /* what bytes that are no UTF-8 are read as */
 

@@ -3,12 +3,12 @@
  * The plain form undoes cheap hiding. Full-width and other scripts' digits and letters become
  * ASCII, every kind of space ' ', and every kind of dash '-'. Invisible characters (zero-width,
  * soft hyphen, direction marks) are skipped. Nothing is copied, so byte offsets are those of the
- * text. Which characters are invisible, spaces and dashes is said in base/unicode.h, for detectors,
- * tagger and restorer alike. Pure; any thread. */
+ * text. Which characters are invisible, spaces and dashes is said in base/text/unicode.h, for
+ * detectors, tagger and restorer alike. Pure; any thread. */
 #ifndef PRIVACY_PLAIN_H
 #define PRIVACY_PLAIN_H
 
-#include "base/ascii.h"
+#include "base/core/ascii.h"
 #include "tandem/types.h"
 
 enum {

@@ -5,8 +5,8 @@
  * between, and a part remembers where it begins and ends there. */
 #include "privacy/text/reading.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <string.h>
 

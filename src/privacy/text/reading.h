@@ -4,7 +4,7 @@
 #ifndef PRIVACY_READING_H
 #define PRIVACY_READING_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 enum reading_link {
     READING_LINE,    /* a line of its own */

@@ -1,13 +1,13 @@
 /* Signs of a text as a reader compares them. The sets of letters are blocks, coarse on purpose:
  * what is not listed separates words, and that decides where a value ends. What is invisible is
- * said in base/unicode.h, so that detectors and the tagger do not see it either. */
+ * said in base/text/unicode.h, so that detectors and the tagger do not see it either. */
 #include "privacy/text/spell.h"
 
-#include "base/ascii.h"
-#include "base/hash.h"
-#include "base/str.h"
-#include "base/unicode.h"
-#include "base/utf8.h"
+#include "base/core/ascii.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/text/unicode.h"
+#include "base/text/utf8.h"
 
 /* Backslashes before uXXXX: JSON in JSON in JSON has four. */
 #define BACKSLASHES_MAX 8

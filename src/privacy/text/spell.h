@@ -5,7 +5,7 @@
 #ifndef PRIVACY_SPELL_H
 #define PRIVACY_SPELL_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "tandem/types.h"
 
 enum sign_kind {

@@ -2,9 +2,9 @@
  * kept; two of one hash only make a surrogate be drawn again. */
 #include "privacy/text/word_set.h"
 
-#include "base/crypto.h"
-#include "base/hash.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/hash.h"
 #include "privacy/text/spell.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * in a list. A hash takes eight bytes a step and compares without case. */
 #include "privacy/words/lexicon.h"
 
-#include "base/packed.h"
-#include "base/str.h"
+#include "base/bytes/packed.h"
+#include "base/core/str.h"
 
 #include <pthread.h>
 

@@ -1,10 +1,10 @@
 #include "quant/convert/convert.h"
 
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/time/clock.h"
 #include "quant/convert/hf_tokenizer.h"
 #include "quant/convert/hf_weights.h"
 

@@ -2,7 +2,7 @@
  * meaning are few, so one table of them serves all families. */
 #include "quant/convert/hf_names.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  * score of a token is minus its id. Gemma 4's are not, and GGUF's "gemma4" has them. */
 #include "quant/convert/hf_tokenizer.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/gguf/gguf_write.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef QUANT_HF_TOKENIZER_H
 #define QUANT_HF_TOKENIZER_H
 
-#include "base/buf.h"
-#include "base/json.h"
+#include "base/bytes/buf.h"
+#include "base/json/json.h"
 
 /* The largest published one has 33 MB. */
 #define HF_TOKENIZER_BYTES_MAX ((size_t)96 << 20)

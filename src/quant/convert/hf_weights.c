@@ -9,8 +9,8 @@
  *         scales u8 [experts, out, in / 32]; values as GGUF's (kernels/formats.h) */
 #include "quant/convert/hf_weights.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "kernels/formats.h"
 
 #include <math.h>

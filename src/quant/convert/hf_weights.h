@@ -4,7 +4,7 @@
 #ifndef QUANT_HF_WEIGHTS_H
 #define QUANT_HF_WEIGHTS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "quant/convert/hf_names.h"
 #include "quant/convert/safetensors.h"
 

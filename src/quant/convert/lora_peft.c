@@ -3,11 +3,11 @@
  * (hf_weights.c), so rows of B move. */
 #include "quant/convert/lora_peft.h"
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "engine/gguf/gguf_write.h"
 #include "quant/convert/hf_weights.h"
 

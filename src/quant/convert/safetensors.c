@@ -5,12 +5,12 @@
  *   8 + n  .  data; offsets count from here */
 #include "quant/convert/safetensors.h"
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "kernels/formats.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "quant/encode/encode.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "kernels/formats.h"
 #include "quant/encode/encode_blocks.h"
 

@@ -4,7 +4,7 @@
 #ifndef QUANT_ENCODE_FILE_H
 #define QUANT_ENCODE_FILE_H
 
-#include "base/thread_pool.h"
+#include "base/thread/thread_pool.h"
 #include "engine/gguf/gguf_write.h"
 
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 /* The rules are those of llama.cpp (llama-quant.cpp, llama_tensor_get_type_impl), as a table. */
 #include "quant/encode/mix.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 #include "quant/encode/search.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "kernels/formats.h"
 
 #include <math.h>

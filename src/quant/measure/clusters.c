@@ -1,9 +1,9 @@
 #include "quant/measure/clusters.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "quant/measure/collect.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/session/session.h"
 #include "quant/encode/mix.h"
 

@@ -1,7 +1,7 @@
 #include "quant/measure/flips.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 #include "base/ratio.h"
 
 #include <math.h>

@@ -5,11 +5,11 @@
  * A value is sum(x^2) / inputs * calls, so value / calls is the mean. */
 #include "quant/measure/imatrix.h"
 
-#include "base/assertion.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/bytes/file.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/gguf/gguf_write.h"
 
 #include <math.h>

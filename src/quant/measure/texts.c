@@ -1,6 +1,6 @@
 #include "quant/measure/texts.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 #include <stdlib.h>
 

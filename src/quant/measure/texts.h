@@ -2,7 +2,7 @@
 #ifndef QUANT_TEXTS_H
 #define QUANT_TEXTS_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "engine/model/model.h"
 
 struct texts {

@@ -1,8 +1,8 @@
 #include "quant/quantize/allocate.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "quant/encode/encode.h"
 
 #include <math.h>

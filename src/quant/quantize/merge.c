@@ -1,7 +1,7 @@
 #include "quant/quantize/merge.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/model/adapter.h"
 #include "quant/encode/encode.h"
 

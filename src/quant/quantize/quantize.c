@@ -1,7 +1,7 @@
 #include "quant/quantize/quantize.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "quant/encode/encode.h"
 
 #include <stdlib.h>

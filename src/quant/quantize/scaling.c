@@ -8,8 +8,8 @@
  * end: if the model with all scales is no better on it, all are taken back. */
 #include "quant/quantize/scaling.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "quant/encode/encode.h"
 #include "quant/quantize/scaling_groups.h"
 

@@ -1,6 +1,6 @@
 #include "quant/quantize/scaling_groups.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "engine/model/architecture.h"
 
 #include <stdio.h>

@@ -7,11 +7,11 @@
  * times, so this costs little. */
 #include "router/judge/classifier.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/text/utf8.h"
 #include "router/judge/classifier_format.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* Writing a classifier file, in the order in which classifier.c reads it. */
 #include "router/judge/classifier_format.h"
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/crypto/hash.h"
 
 #include <stdlib.h>
 #include <string.h>

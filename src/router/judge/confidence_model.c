@@ -2,11 +2,11 @@
  * ours can produce, so that no file can overflow a sum or make a probability leave [0, 1]. */
 #include "router/judge/confidence_model.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/json/json.h"
 
 #include <inttypes.h>
 #include <math.h>

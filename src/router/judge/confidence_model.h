@@ -15,7 +15,7 @@
 #ifndef ROUTER_CONFIDENCE_MODEL_H
 #define ROUTER_CONFIDENCE_MODEL_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "router/judge/second_signal.h"
 
 #define CONFIDENCE_KNOTS_MAX 64

@@ -1,8 +1,8 @@
 /* A search in the generated table. ASCII never comes here: callers handle it themselves. */
 #include "router/judge/fold.h"
 
-#include "base/packed.h"
-#include "base/utf8.h"
+#include "base/bytes/packed.h"
+#include "base/text/utf8.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * of our own for English, German, French and Spanish. */
 #include "router/judge/markers.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* Hashing a text's n-grams into buckets, each bucket once. This is the inner loop of every
  * decision, so it keeps its counters in registers and reads bytes eight at a time. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "router/judge/features.h"
 
 #include <string.h>

@@ -3,9 +3,9 @@
  * text could be pushed anywhere by saying one word often. */
 #include "router/judge/similarity.h"
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/crypto/hash.h"
 
 #include <stdlib.h>
 #include <string.h>

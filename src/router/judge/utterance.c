@@ -4,8 +4,8 @@
  * short canonical text. */
 #include "router/judge/utterance.h"
 
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "router/judge/fold.h"
 
 /* A follow-up shorter than this says too little by itself. */

@@ -1,10 +1,10 @@
 /* All columns share the drawn rows of a round, so that differences between columns stay paired. */
 #include "router/learn/bootstrap.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/rng.h"
-#include "base/sort.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/sort.h"
+#include "base/crypto/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

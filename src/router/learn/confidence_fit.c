@@ -4,9 +4,9 @@
  * be, too. */
 #include "router/learn/confidence_fit.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/hash.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/crypto/hash.h"
 #include "router/learn/solve.h"
 
 #include <math.h>

@@ -2,9 +2,9 @@
  * a million lines fit into memory. */
 #include "router/learn/examples.h"
 
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "router/judge/classifier_format.h"
 
 #include <math.h>

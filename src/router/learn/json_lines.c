@@ -1,8 +1,8 @@
 #include "router/learn/json_lines.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 enum td_status json_lines_each(struct td_str text, json_lines_fn *fn, void *ctx,
                                struct td_error *err)

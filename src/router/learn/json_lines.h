@@ -2,7 +2,7 @@
 #ifndef ROUTER_JSON_LINES_H
 #define ROUTER_JSON_LINES_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* **borrows** the line during the call. */
 typedef enum td_status json_lines_fn(void *ctx, const struct json *line, struct td_error *err);

@@ -2,8 +2,8 @@
  * the file, because a threshold that is tuned to a part of the answers would promise too much. */
 #include "router/learn/judged_answers.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "router/learn/json_lines.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * about other lines. */
 #include "router/learn/matrix.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 
 #include <math.h>
 #include <stdlib.h>

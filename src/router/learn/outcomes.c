@@ -2,8 +2,8 @@
  * that sums over all rows stay exact enough. */
 #include "router/learn/outcomes.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "router/learn/json_lines.h"
 
 #include <math.h>

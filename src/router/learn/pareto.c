@@ -2,9 +2,9 @@
  * a second for a hundred thousand questions, so nothing is approximated. */
 #include "router/learn/pareto.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/sort.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/sort.h"
 
 #include <math.h>
 #include <stdlib.h>

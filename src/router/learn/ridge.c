@@ -2,8 +2,8 @@
  * outputs share them; each output has its own step and stops moving when it is solved. */
 #include "router/learn/ridge.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * lowest bar that still holds the bound is the answer. */
 #include "router/learn/risk.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 #include <stdlib.h>

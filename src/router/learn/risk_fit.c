@@ -2,8 +2,8 @@
  * nothing of the held-out half can reach the fit. */
 #include "router/learn/risk_fit.h"
 
-#include "base/error.h"
-#include "base/hash.h"
+#include "base/core/error.h"
+#include "base/crypto/hash.h"
 #include "base/ratio.h"
 #include "router/learn/risk.h"
 

@@ -2,7 +2,7 @@
  * where that is stable. */
 #include "router/learn/solve.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #define PIVOT_MIN 1e-12
 

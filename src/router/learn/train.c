@@ -4,9 +4,9 @@
  * Then all lines are solved once more, and the weights are rounded to bytes for the file. */
 #include "router/learn/train.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/rng.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/crypto/rng.h"
 #include "router/learn/calibrate.h"
 #include "router/learn/matrix.h"
 

@@ -2,8 +2,8 @@
  * counts every answer once more with all bars in force. */
 #include "router/learn/tune.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "router/plan/critical_use.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  * state of the device, a deadline, a queue and an earlier answer chose for a reason that the draw
  * must not break. A tier is drawn only when nothing speaks against it: it is permitted and
  * available, no deadline is too short for it, its queue is short and the budget has room. */
-#include "base/hash.h"
-#include "base/names.h"
+#include "base/crypto/hash.h"
+#include "base/text/names.h"
 #include "router/plan/plan_internal.h"
 
 double explore_draw(const char *exchange)

@@ -2,7 +2,7 @@
 #ifndef ROUTER_FACTS_H
 #define ROUTER_FACTS_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 
 /* What a request may ask for beyond text in, text out. A tier that lacks one is no candidate for
  * it: an answer that ignores the tools would pass as a whole one. */

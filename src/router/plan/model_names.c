@@ -5,7 +5,7 @@
  * refused: a mistyped name must not run on another model. */
 #include "router/plan/model_names.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <string.h>
 

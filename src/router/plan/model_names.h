@@ -13,7 +13,7 @@
 #ifndef ROUTER_MODEL_NAMES_H
 #define ROUTER_MODEL_NAMES_H
 
-#include "base/error.h"
+#include "base/core/error.h"
 #include "router/plan/policy.h"
 
 struct model_names {

@@ -7,7 +7,7 @@
  * A mode is a wish by name and stays. Weights have put a price on waiting already, a deadline is
  * looked at for itself, and of a ramp the draw decides. Nobody waits for batch work. Below the
  * start only goes what was not put there for its difficulty, and that is disclosed. */
-#include "base/names.h"
+#include "base/text/names.h"
 #include "router/plan/plan_internal.h"
 #include "router/plan/score.h"
 

@@ -8,10 +8,10 @@
  *
  * To add a constraint, write a function here, give it a row in one of the tables, and give its
  * reason a code in policy.h and a name in policy.c. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 #include "base/key_terms.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/text/names.h"
 #include "privacy/scan/privacy.h"
 #include "router/plan/critical_use.h"
 #include "router/plan/plan_internal.h"

@@ -3,7 +3,7 @@
 #ifndef ROUTER_PLAN_INTERNAL_H
 #define ROUTER_PLAN_INTERNAL_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "router/plan/policy.h"
 
 struct question {

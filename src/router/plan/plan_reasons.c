@@ -1,5 +1,5 @@
 /* The reasons of a plan: sentences that are kept in it while there is room, else beside it. */
-#include "base/shortage.h"
+#include "base/core/shortage.h"
 #include "router/plan/policy.h"
 
 #include <stdarg.h>

@@ -2,8 +2,8 @@
  * are written whole: a forecast that is rounded may fall on the other side of a deadline. */
 #include "router/plan/plan_record.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <math.h>
 

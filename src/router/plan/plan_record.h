@@ -6,7 +6,7 @@
 #ifndef ROUTER_PLAN_RECORD_H
 #define ROUTER_PLAN_RECORD_H
 
-#include "base/json_writer.h"
+#include "base/json/json_writer.h"
 #include "router/plan/policy.h"
 
 struct plan_record_input {

@@ -4,9 +4,9 @@
 
 #include "privacy/scan/privacy.h"
 
-#include "base/error.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/text/names.h"
 #include "router/plan/reach.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #ifndef ROUTER_REACH_H
 #define ROUTER_REACH_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "router/plan/facts.h"
 
 #define CLASS_COUNT (TD_CLASS_RESTRICTED + 1)

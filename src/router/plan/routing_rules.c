@@ -6,7 +6,7 @@
  * none. */
 #include "router/plan/routing_rules.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 #include <stdio.h>

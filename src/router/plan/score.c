@@ -2,7 +2,7 @@
  * the mean of the measured ones, and without a classifier no tier counts as wrong. */
 #include "router/plan/score.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 /* Tokens of an answer where the request sets no smaller limit: the mean of chat traffic in public
  * traces is between 200 and 300. */

@@ -14,8 +14,8 @@
  * (overflow.c). A share of what gates or weights chose starts elsewhere by a draw (explore.c), or
  * because two tiers contradict each other (skew.c). To add a step, write a function and give it a
  * row. */
-#include "base/assertion.h"
-#include "base/names.h"
+#include "base/core/assertion.h"
+#include "base/text/names.h"
 #include "router/plan/plan_internal.h"
 #include "router/plan/score.h"
 #include "router/plan/tier_gates.h"

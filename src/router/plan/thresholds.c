@@ -4,10 +4,10 @@
  * device. */
 #include "router/plan/thresholds.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
 #ifndef ROUTER_THRESHOLDS_H
 #define ROUTER_THRESHOLDS_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "router/plan/policy.h"
 
 #define THRESHOLDS_TASKS_MAX 64

@@ -4,7 +4,7 @@
  * nothing says that their first token tells. */
 #include "router/plan/tier_gates.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 

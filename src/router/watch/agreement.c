@@ -2,11 +2,11 @@
  * every comparison a merge of two sorted lists, whatever the language, and bound the memory. */
 #include "router/watch/agreement.h"
 
-#include "base/assertion.h"
-#include "base/hash.h"
-#include "base/json.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/json/json.h"
+#include "base/text/utf8.h"
 #include "router/judge/fold.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * cause. */
 #include "router/watch/drift.h"
 
-#include "base/assertion.h"
-#include "base/sort.h"
+#include "base/core/assertion.h"
+#include "base/core/sort.h"
 
 #include <math.h>
 #include <string.h>

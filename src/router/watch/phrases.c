@@ -3,7 +3,7 @@
  * above the usual one: with thousands of phrases, chance alone puts some of them a little above. */
 #include "router/watch/phrases.h"
 
-#include "base/hash.h"
+#include "base/crypto/hash.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * before. What comes from a file is checked against all that bets could have become. */
 #include "router/watch/ramp_statistics.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 #include "router/watch/verdict.h"
 
-#include "base/crypto.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #ifndef ROUTER_VERDICT_H
 #define ROUTER_VERDICT_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "request/request.h"
 
 enum verdict { VERDICT_NONE, VERDICT_RIGHT, VERDICT_WRONG };

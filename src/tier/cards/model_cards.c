@@ -1,8 +1,8 @@
 #include "tier/cards/model_cards.h"
 
-#include "base/assertion.h"
-#include "base/packed.h"
-#include "base/str.h"
+#include "base/bytes/packed.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <pthread.h>

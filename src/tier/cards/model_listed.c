@@ -1,6 +1,6 @@
 #include "tier/cards/model_listed.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "tier/cards/model_cards.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #ifndef TIER_MODEL_LISTED_H
 #define TIER_MODEL_LISTED_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 struct model_listed {
     bool found;

@@ -8,9 +8,9 @@
  * What has no form there is left out: `seed`, penalties, `logit_bias`, `logprobs`. */
 #include "tier/clouds/anthropic.h"
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/shortage.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/shortage.h"
 #include "request/thinking.h"
 #include "tier/cards/model_cards.h"
 #include "tier/clouds/cloud_parts.h"

@@ -2,10 +2,10 @@
  * signature. Hashes of parts are compared nowhere, so nothing here needs constant time. */
 #include "tier/clouds/aws_sign.h"
 
-#include "base/assertion.h"
-#include "base/crypto.h"
-#include "base/keyed.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/keyed.h"
 
 #include <stdlib.h>
 #include <time.h>

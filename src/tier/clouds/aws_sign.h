@@ -4,7 +4,7 @@
 #ifndef TIER_AWS_SIGN_H
 #define TIER_AWS_SIGN_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "tier/servers.h"
 
 /* Credentials as one text, to be kept as one secret: id, secret and token, a line each. token may

@@ -5,10 +5,10 @@
 #include "tier/clouds/anthropic.h"
 #include "tier/clouds/bedrock.h"
 
-#include "base/ascii.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/shortage.h"
+#include "base/bytes/buf.h"
+#include "base/core/ascii.h"
+#include "base/core/error.h"
+#include "base/core/shortage.h"
 #include "tier/cards/model_cards.h"
 #include "tier/clouds/cloud_parts.h"
 

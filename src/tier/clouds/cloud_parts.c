@@ -1,8 +1,8 @@
 #include "tier/clouds/cloud_parts.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <string.h>
 

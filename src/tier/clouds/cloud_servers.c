@@ -4,8 +4,8 @@
 #include "tier/clouds/bedrock.h"
 #include "tier/clouds/gemini.h"
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 #include "tier/servers.h"
 
 /* A base URL without the version that its owner may have written at its end. */

@@ -6,10 +6,10 @@
  * stands for it. `logprobs` and `logit_bias` are left out. */
 #include "tier/clouds/gemini.h"
 
-#include "base/ascii.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/shortage.h"
+#include "base/bytes/buf.h"
+#include "base/core/ascii.h"
+#include "base/core/error.h"
+#include "base/core/shortage.h"
 #include "request/thinking.h"
 #include "tier/cards/model_cards.h"
 #include "tier/clouds/cloud_parts.h"

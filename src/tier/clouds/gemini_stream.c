@@ -2,7 +2,7 @@
  * with the parts that are new; calls come whole. The end is the end of the body. */
 #include "tier/clouds/gemini.h"
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "tier/clouds/cloud_parts.h"
 
 #include <stdio.h>

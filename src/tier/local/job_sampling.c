@@ -1,6 +1,6 @@
 #include "tier/local/job_sampling.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -2,13 +2,13 @@
  * with the engine's scheduler; the job's context is the attempt (local_attempt.h). Requests whose
  * data may not leave the machine go to the confined worker instead (tier/local/sandbox.h), when
  * there is one. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "tier/tier.h"
 
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/time/clock.h"
 #include "engine/model/adapter.h"
 #include "engine/model/model_infill.h"
 #include "engine/session/classifier.h"

@@ -1,6 +1,6 @@
 #include "tier/local/local_adapters.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 #include "router/plan/policy.h"
 
 size_t local_adapters_named(const struct tier_facts *facts, const struct td_request *request)

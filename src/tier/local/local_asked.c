@@ -1,7 +1,7 @@
 #include "tier/local/local_asked.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/session/classifier.h"
 
 #include <stdlib.h>

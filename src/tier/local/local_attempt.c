@@ -1,8 +1,8 @@
 #include "tier/local/local_attempt.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "tier/local/local_computed.h"
 #include "tier/openai/openai_delta.h"
 

@@ -1,7 +1,7 @@
 #include "tier/local/local_computed.h"
 
-#include "base/buf.h"
-#include "base/error.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
 #include "instant/instant.h"
 #include "tier/local/local_asked.h"
 

@@ -1,8 +1,8 @@
 #include "tier/local/local_prompt.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/json.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/json/json.h"
 #include "engine/model/model_infill.h"
 
 #include <stdlib.h>

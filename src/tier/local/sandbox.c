@@ -3,9 +3,9 @@
  * the worker: one that says nothing for too long is ended, and all its calls learn it. */
 #include "tier/local/sandbox.h"
 
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/time/clock.h"
 #include "tier/local/sandbox_wire.h"
 #include "tier/local/sandbox_worker.h"
 

@@ -1,6 +1,6 @@
 /* The confined worker as the server sees it: a process of the same program that has the local
- * engine and no way to the network (base/confine.h). It answers requests whose data must not leave
- * the machine.
+ * engine and no way to the network (base/machine/confine.h). It answers requests whose data must
+ * not leave the machine.
  *
  * The worker is started with the first request that needs it, and again after it has ended. One
  * socket pair leads to it. Each request is handed over as two open files: a sealed memory file with

@@ -5,9 +5,9 @@
  * way. */
 #include "tier/local/sandbox_wire.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/sampling/sampler.h"
 
 #include <stdlib.h>

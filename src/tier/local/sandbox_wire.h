@@ -4,9 +4,9 @@
 #ifndef TIER_SANDBOX_WIRE_H
 #define TIER_SANDBOX_WIRE_H
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/json.h"
+#include "base/bytes/arena.h"
+#include "base/bytes/buf.h"
+#include "base/json/json.h"
 #include "engine/embedding/embedding_service.h"
 #include "request/request.h"
 #include "tier/tier.h"

@@ -3,9 +3,9 @@
  * loops share. Nothing waits for the worker under it. */
 #include "tier/local/sandbox_worker.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/log.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/time/log.h"
 #include "tier/local/sandbox.h"
 
 #include <errno.h>

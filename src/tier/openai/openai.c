@@ -4,15 +4,15 @@
  * A callback may cancel its attempt. The HTTP client that is just handing over bytes must keep its
  * transfer until the call returns. So an attempt that ends inside a callback is freed or finished
  * by its own timer in the loop's next turn, and stays silent until then. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "tier/openai/openai_attempt.h"
 
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/secret.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/secret.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "net/client/client_body.h"
 #include "router/plan/model_names.h"
 #include "tier/door.h"

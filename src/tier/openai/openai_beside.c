@@ -2,8 +2,8 @@
  * their count and their bytes are bounded; what is over the bounds is not told. */
 #include "tier/openai/openai_beside.h"
 
-#include "base/assertion.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
+#include "base/core/assertion.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #ifndef TIER_OPENAI_BESIDE_H
 #define TIER_OPENAI_BESIDE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* The member of raw_delta. A server's own of that name is not told. */
 #define OPENAI_BESIDE "beside"

@@ -3,7 +3,7 @@
 #ifndef TIER_OPENAI_CUT_H
 #define TIER_OPENAI_CUT_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 /* Appends the text of a chunk with null in the place of each member of that name. False when there
  * is none. */

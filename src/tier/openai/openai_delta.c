@@ -6,7 +6,7 @@
  * nobody needs the other. */
 #include "tier/openai/openai_delta.h"
 
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 
 #include <string.h>
 
@@ -115,7 +115,7 @@ bool openai_delta_next(struct delta_reader *reader, struct delta_part *out)
     return true;
 }
 
-/* No deeper than base/json.h reads. */
+/* No deeper than base/json/json.h reads. */
 static size_t text_bytes(const struct json *value)
 {
     void *iterator = NULL;

@@ -6,7 +6,7 @@
 #ifndef TIER_OPENAI_DELTA_H
 #define TIER_OPENAI_DELTA_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum delta_part_kind {
     DELTA_OTHER, /* a value that is handed on as it came */

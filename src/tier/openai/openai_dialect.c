@@ -1,10 +1,10 @@
 /* What dialects share: chunks of a chat to write, and members of a chat's body to read. */
 #include "tier/openai/openai_dialect.h"
 
-#include "base/ascii.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/shortage.h"
+#include "base/bytes/buf.h"
+#include "base/core/ascii.h"
+#include "base/core/error.h"
+#include "base/core/shortage.h"
 
 /* --- chunks --- */
 

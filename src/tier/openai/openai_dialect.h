@@ -8,8 +8,8 @@
 #ifndef TIER_OPENAI_DIALECT_H
 #define TIER_OPENAI_DIALECT_H
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 struct buf;
 struct model_card;

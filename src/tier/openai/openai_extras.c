@@ -1,10 +1,10 @@
 #include "tier/openai/openai_extras.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/shortage.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/shortage.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 /* As for log-probabilities: servers are updated, and models exchanged behind a name. */
 #define ASK_AGAIN_MS (60 * 60 * UINT64_C(1000))

@@ -5,7 +5,7 @@
 #ifndef TIER_OPENAI_EXTRAS_H
 #define TIER_OPENAI_EXTRAS_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 #include <stdatomic.h>
 

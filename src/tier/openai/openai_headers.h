@@ -3,7 +3,7 @@
 #ifndef TIER_OPENAI_HEADERS_H
 #define TIER_OPENAI_HEADERS_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "tier/tier.h"
 
 struct egress_pass;

@@ -3,9 +3,9 @@
  * the last character from token to token, and counts a character where it begins. */
 #include "tier/openai/openai_logprobs.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 
 #include <math.h>
 #include <stdio.h>

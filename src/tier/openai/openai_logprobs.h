@@ -9,7 +9,7 @@
 #ifndef TIER_OPENAI_LOGPROBS_H
 #define TIER_OPENAI_LOGPROBS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/session/generate.h"
 
 struct openai_logprobs {

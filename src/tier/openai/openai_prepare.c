@@ -2,8 +2,8 @@
  * server's own dialect, padded; and its address. What a server refuses is left out here, too. */
 #include "tier/openai/openai_attempt.h"
 
-#include "base/clock.h"
-#include "base/error.h"
+#include "base/core/error.h"
+#include "base/time/clock.h"
 #include "net/client/client_body.h"
 #include "tier/cards/model_cards.h"
 #include "tier/openai/openai_dialect.h"

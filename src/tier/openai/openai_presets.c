@@ -6,8 +6,8 @@
  * its end. No default model for a server that runs what its owner chose. */
 #include "tier/servers.h"
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 
 /* The cheapest model of OpenAI's in the table of cards (tier/cards/, 2026-11) that calls tools,
  * reads images and has no day of retirement; gpt-4o-mini, which it follows, ends on 2027-01-14. */

@@ -2,8 +2,8 @@
  * that is not listed is dropped: it may be anything, also an address or a key. */
 #include "tier/openai/openai_refusal.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef TIER_OPENAI_REFUSAL_H
 #define TIER_OPENAI_REFUSAL_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "tier/tier.h"
 
 /* http: the status of the answer; 0 = the error came in a stream, and its code says what it would

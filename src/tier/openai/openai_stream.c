@@ -2,15 +2,15 @@
  * chat.completion object, which some servers send although a stream was requested. Both become the
  * same pieces: a whole object is turned into the one chunk that says the same. What does not have
  * the documented shape ends the stream with TD_CORRUPT. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "tier/openai/openai_wire.h"
 
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/shortage.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/shortage.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 #include "tier/openai/openai_beside.h"
 #include "tier/openai/openai_cut.h"
 #include "tier/openai/openai_delta.h"

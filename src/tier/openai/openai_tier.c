@@ -1,10 +1,10 @@
 /* What all attempts at an OpenAI-compatible server share: its addresses, its options, its door. */
-#include "base/assertion.h"
+#include "base/core/assertion.h"
 #include "tier/openai/openai.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "net/client/loopback.h"
 #include "tier/health.h"
 #include "tier/openai/openai_dialect.h"

@@ -5,7 +5,7 @@
 #ifndef TIER_OPENAI_TOKEN_STATS_H
 #define TIER_OPENAI_TOKEN_STATS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "tandem/engine.h"
 
 struct token_stats_list {

@@ -1,6 +1,6 @@
 #include "tier/openai/openai_usage.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <math.h>
 

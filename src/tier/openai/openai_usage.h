@@ -4,7 +4,7 @@
 #ifndef TIER_OPENAI_USAGE_H
 #define TIER_OPENAI_USAGE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "request/request.h"
 #include "tier/tier.h"
 

@@ -3,13 +3,13 @@
  * this version does not know reach the server unchanged. */
 #include "tier/openai/openai_wire.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/shortage.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/shortage.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
+#include "base/text/utf8.h"
 #include "net/client/loopback.h"
 #include "tier/openai/openai_refusal.h"
 

@@ -3,11 +3,11 @@
  * because the queue has a limit. */
 #include "tier/review/review.h"
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "ledger/store/queue_keeper.h"
 #include "ledger/store/queue_store.h"
 #include "tier/door.h"

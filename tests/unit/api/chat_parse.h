@@ -6,7 +6,7 @@
 
 #include "api/wire/openai_format.h"
 #include "api/wire/openai_request.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 struct headers {
     const char *name, *value;

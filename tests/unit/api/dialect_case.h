@@ -3,7 +3,7 @@
 #define TESTS_DIALECT_CASE_H
 
 #include "api/wire/openai_request.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <string.h>

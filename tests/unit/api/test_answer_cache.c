@@ -4,7 +4,7 @@
 #include "api/cache/cache_bytes.h"
 #include "api/cache/cache_key.h"
 #include "api/cache/kept_pieces.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 #include "wire_members.h"
 

@@ -1,7 +1,7 @@
 /* Keys of clients and operators, and the tenants that they stand for. */
 #include "api/http/auth.h"
-#include "base/clock.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "test.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "api/wire/body_forms.h"
 #include "api/wire/openai_request.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Which requests share a compiled grammar, and how much is kept. */
 #include "api/inference/call_cache.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "engine/grammar/grammar.h"
 #include "test.h"
 #include "wire_members.h"

@@ -1,7 +1,7 @@
 /* A classification's request: each limit at its edge, and which member is at fault. */
 #include "api/wire/classify_request.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "tandem/engine.h"
 #include "test.h"
 

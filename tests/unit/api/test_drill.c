@@ -1,7 +1,7 @@
 /* What a drill calls right and wrong: made-up ends of exchanges, of which the wrong ones have to be
  * told. */
 #include "api/drill/drill.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "exchange/machine/attempt.h"
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* The wire format of embeddings: what is accepted, what is refused and where, what comes back. */
 #include "api/wire/embeddings_request.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "test.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Paths of the table of endpoints. */
 #include "api/http/endpoint.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 static bool matches(const char *pattern, const char *path, const char *wanted)

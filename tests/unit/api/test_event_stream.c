@@ -7,7 +7,7 @@
 #include "api/http/event_stream.h"
 #include "api/http/metrics.h"
 #include "api/http/reply.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/client/loop_event.h"
 
 #include <arpa/inet.h>

@@ -1,8 +1,8 @@
 #include "test.h"
 
 #include "api/http/fault.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 static void test_every_status_has_a_code_and_openais_shape(void)
 {

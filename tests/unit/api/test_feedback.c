@@ -1,8 +1,8 @@
 #include "test.h"
 
 #include "api/admin/feedback.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 static bool reads(const char *text, struct feedback *out, struct fault *fault)
 {

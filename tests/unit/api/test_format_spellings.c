@@ -1,7 +1,7 @@
 /* A format of the answer in each spelling becomes one wish, and the body says it in OpenAI's. */
 #include "api/wire/format_spellings.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #define SCHEMA "{\"type\":\"object\"}"

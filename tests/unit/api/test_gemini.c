@@ -6,7 +6,7 @@
 #include "api/dialects/gemini/gemini_request.h"
 #include "api/dialects/gemini/gemini_response.h"
 #include "api/dialects/gemini/gemini_schema.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "api/wire/grown.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "api/dialects/responses/responses_history.h"
 #include "api/history/history.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "test.h"
 
 #include "api/telemetry/live.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <math.h>
 

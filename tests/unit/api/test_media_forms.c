@@ -1,7 +1,7 @@
 /* Spellings of pictures and recordings become OpenAI's; everything else stays as it was. */
 #include "api/wire/media_forms.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #define BODY(part) "{\"messages\":[{\"role\":\"user\",\"content\":[" part "]}]}"

@@ -1,8 +1,8 @@
 /* Images, recordings and files: what is well formed, and which of them nobody here can read. */
 #include "api/wire/media_parts.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "test.h"
 
 static void test_types_and_base64_and_addresses_are_checked(void)

@@ -6,7 +6,7 @@
 #include "api/dialects/dialect.h"
 #include "api/dialects/messages/messages_request.h"
 #include "api/dialects/messages/messages_response.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <stdio.h>

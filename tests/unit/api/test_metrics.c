@@ -1,7 +1,7 @@
 #include "test.h"
 
 #include "api/http/metrics.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 static bool has(const struct buf *text, const char *line)
 {

@@ -1,8 +1,8 @@
 /* A form comes to the same parts however it is cut, and one that is malformed is refused. */
 #include "api/files/multipart.h"
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #define TYPE "multipart/form-data; boundary=bound"

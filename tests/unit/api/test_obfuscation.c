@@ -2,8 +2,8 @@
 #include "test.h"
 
 #include "api/http/obfuscation.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "net/client/sse.h"
 
 #include <stdlib.h>

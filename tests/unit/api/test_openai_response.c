@@ -3,8 +3,8 @@
 
 #include "api/wire/openai_response.h"
 #include "api/wire/tool_calls.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Which schemas in a prompt say how to answer, and which are only talked about. */
 #include "api/wire/prompt_schema.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "api/dialects/dialect.h"
 #include "api/dialects/responses/responses_request.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Members in which other servers' clients say how tokens are drawn. */
 #include "api/wire/samplers.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 /* What clients of other servers send with every request means nothing; what would change the answer

@@ -4,8 +4,8 @@
 #include "api/cache/cache_key.h"
 #include "api/cache/question_marks.h"
 #include "api/cache/similar_question.h"
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
 #include "test.h"
 #include "wire_members.h"
 

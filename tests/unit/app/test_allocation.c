@@ -7,7 +7,7 @@
  *
  * Every fifth allocation is tried, or every ALLOCATION_STEP-th: 1 tries all. Not those of libcurl
  * (see test_alloc.c of net) and of SQLite. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "recorded_server.h"
 #include "test.h"
 

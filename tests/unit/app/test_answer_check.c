@@ -1,7 +1,7 @@
 #include "app/evidence/answer_check.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "test.h"
 
 static void test_answers_are_the_same_but_for_case_space_and_marks(void)

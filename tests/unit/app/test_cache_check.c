@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "app/setup/model/model_identity.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "shared_data.h"
 #include "test.h"
 

@@ -5,8 +5,8 @@
 #include "app/cli/config_help.h"
 #include "app/config/config.h"
 #include "app/config/config_reach.h"
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 #include "tandem/engine.h"
 
 struct variable {

@@ -3,9 +3,9 @@
  * themselves stand a second time in tests/golden/config_limits.txt, so that one does not change by
  * a slip. */
 #include "app/config/keys.h"
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/arena.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <inttypes.h>

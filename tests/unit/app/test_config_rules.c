@@ -7,7 +7,7 @@
 #include "app/config/presets.h"
 #include "app/evidence/policy_cases.h"
 #include "app/setup/policy/policy_build.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <math.h>
 

@@ -2,9 +2,9 @@
 #include "test.h"
 
 #include "app/desk/config_text.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 static const char *home_only(void *ctx, const char *name)
 {

@@ -1,6 +1,6 @@
 #include "app/chat/conversation.h"
 #include "app/chat/conversation_file.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 static void say(struct conversation *conversation, enum td_role role, const char *text)

@@ -1,7 +1,7 @@
 #include "test.h"
 
 #include "app/cli/csv.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 static bool reads(const char *text, const char *wanted)
 {

@@ -1,5 +1,5 @@
 #include "app/terminal/history_file.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <errno.h>

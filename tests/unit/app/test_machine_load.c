@@ -1,8 +1,8 @@
 #include "test.h"
 
 #include "app/cli/machine_load.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <math.h>
 

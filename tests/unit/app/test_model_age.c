@@ -2,8 +2,8 @@
 #include "app/setup/model/model_age.h"
 
 #include "app/setup/model/model_version.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "test.h"
 
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 #include "app/setup/model/catalog.h"
 #include "app/setup/model/hub.h"
 #include "app/store/pull_bar.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 static bool picks(const char *tree, const char *quantization, const char *wanted)
 {

@@ -1,7 +1,7 @@
 /* What identifies a model, in one file and in several. */
 #include "app/setup/model/model_identity.h"
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "test.h"
 
 static char folder[64];

@@ -1,7 +1,7 @@
 /* Signed manifests of models: what was signed is read back, and any change is noticed. */
 #include "app/setup/model/model_manifest.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 static const uint8_t seed[CRYPTO_SIGN_KEY_BYTES] = {7, 1, 3};

@@ -1,7 +1,7 @@
 /* What is remembered of model files: quarantine, and the one that last worked. */
 #include "app/setup/model/model_record.h"
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 #include "test.h"
 

@@ -2,7 +2,7 @@
 
 #include "app/setup/model/model_source.h"
 #include "app/setup/model/model_store.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/download/download_part.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Policies that never ran, judged from logs whose truth is known. */
 #include "api/evidence/off_policy.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "test.h"
 
 #include <math.h>

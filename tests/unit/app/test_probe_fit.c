@@ -1,7 +1,7 @@
 /* Probes learn what can be learned, say so on lines that they have not seen, and nothing else. */
 #include "app/evidence/probe_fit.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "test.h"
 
 #include <math.h>

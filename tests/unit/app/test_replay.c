@@ -2,7 +2,7 @@
  * and is worth. */
 #include "api/evidence/replay.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <math.h>

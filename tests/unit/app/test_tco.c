@@ -1,8 +1,8 @@
 /* Amounts with units, and what owning a tier costs. */
 #include "app/cli/quantity.h"
 #include "app/evidence/tco.h"
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
 #include "test.h"
 
 #include <math.h>

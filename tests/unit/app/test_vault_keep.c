@@ -2,7 +2,7 @@
  * started again. */
 #include "app/setup/privacy/vault_keep.h"
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "privacy/pseudonym/vault.h"
 #include "privacy/pseudonym/vault_store.h"
 #include "test.h"

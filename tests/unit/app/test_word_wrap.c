@@ -1,5 +1,5 @@
 #include "app/terminal/word_wrap.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <locale.h>

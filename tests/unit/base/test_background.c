@@ -2,7 +2,7 @@
 #include "test.h"
 #include "test_loop.h"
 
-#include "base/background.h"
+#include "base/thread/background.h"
 
 #include <semaphore.h>
 #include <stdatomic.h>

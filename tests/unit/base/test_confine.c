@@ -1,5 +1,5 @@
 /* Each case takes the rights from a child process, which then tries what must be refused. */
-#include "base/confine.h"
+#include "base/machine/confine.h"
 
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* Cores and quotas, read from made-up /sys and /proc trees of many kinds of machines. */
-#include "base/cores.h"
+#include "base/machine/cores.h"
 
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* Texts packed with words in common come back as they were; what is damaged does not. */
-#include "base/deflater.h"
+#include "base/bytes/deflater.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <stdlib.h>

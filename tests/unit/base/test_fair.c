@@ -1,5 +1,5 @@
 /* Shares by weight, whoever asks how much. */
-#include "base/fair.h"
+#include "base/thread/fair.h"
 #include "test.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Strict reading: what two parsers could read differently is refused. */
-#include "base/decimal.h"
-#include "base/json_writer.h"
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
+#include "base/json/json_writer.h"
+#include "base/text/decimal.h"
 #include "test.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* What a key may do, as JSON: what is read is what is written, and a slip is refused. */
-#include "base/json.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "base/key_terms.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/text/names.h"
 #include "test.h"
 
 static enum td_status read_terms(const char *text, struct key_terms *terms, const char **member,

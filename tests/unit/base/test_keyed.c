@@ -1,9 +1,9 @@
 /* HMAC against RFC 4231; AES-256-GCM against its own reader and against every changed bit. */
 #include "test.h"
 
-#include "base/crypto.h"
-#include "base/keyed.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/keyed.h"
 
 static void test_hmac_of_rfc_4231(void)
 {

@@ -1,8 +1,8 @@
 /* arena and buf: limits hold, failures stick. */
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/secret.h"
-#include "base/str.h"
+#include "base/bytes/arena.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/crypto/secret.h"
 #include "test.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* Free memory, read from made-up /proc and /sys trees. */
-#include "base/memory_free.h"
+#include "base/machine/memory_free.h"
 
-#include "base/path.h"
+#include "base/bytes/path.h"
 #include "test.h"
 
 #include <sys/resource.h>

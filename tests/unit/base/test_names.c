@@ -1,6 +1,6 @@
 /* Names and values of enums, both ways. */
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/text/names.h"
 
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* Data that the build has compressed come back byte for byte, for all threads the same. */
-#include "base/packed.h"
+#include "base/bytes/packed.h"
 #include "packed_text.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* The bounded queue: order, limits, wake-ups, many threads (also run under TSan). */
-#include "base/clock.h"
-#include "base/queue.h"
+#include "base/thread/queue.h"
+#include "base/time/clock.h"
 #include "test.h"
 
 #include <poll.h>

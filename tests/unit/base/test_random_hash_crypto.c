@@ -1,7 +1,7 @@
 /* Known answers for hashes, generators and digests. */
-#include "base/crypto.h"
-#include "base/hash.h"
-#include "base/rng.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/hash.h"
+#include "base/crypto/rng.h"
 #include "test.h"
 
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
 /* Ratios of totals and shares, with intervals that hold as often as they say. */
 #include "base/ratio.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 
 #include "test.h"
 

@@ -1,11 +1,11 @@
 /* ascii, str, utf8, error, path, clock, log: the small text helpers. */
-#include "base/ascii.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/path.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/bytes/path.h"
+#include "base/core/ascii.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "test.h"
 
 #include <ctype.h>

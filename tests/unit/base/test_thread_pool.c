@@ -1,5 +1,5 @@
 /* The pool does every item of every step once, with any number of threads and steps. */
-#include "base/thread_pool.h"
+#include "base/thread/thread_pool.h"
 
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* A traceparent is taken exactly as W3C writes it, or a new trace begins. */
 #include "test.h"
 
-#include "base/trace.h"
+#include "base/time/trace.h"
 
 #define ID "4bf92f3577b34da6a3ce929d0e0e4736"
 #define SPAN "00f067aa0ba902b7"

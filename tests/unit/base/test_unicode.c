@@ -1,5 +1,5 @@
 /* Classes of code points, decompositions and lower case, and the sets that privacy reads by. */
-#include "base/unicode.h"
+#include "base/text/unicode.h"
 
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* Two nodes with one Redis: together they take what a limit allows, and no more. TANDEM_TEST_REDIS
  * is its URL (tests/support/redis_server.py). */
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "cluster/redis_url.h"
 #include "cluster/share.h"
 

@@ -1,5 +1,5 @@
 /* Statements of the ledger as PostgreSQL wants them. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "cluster/postgres_sql.h"
 
 #include "test.h"

@@ -1,8 +1,8 @@
 /* The ledger on PostgreSQL says the same as the one in a file: the same records are put into both,
  * and every reading is compared. TANDEM_TEST_POSTGRES is an empty database
  * (tests/support/postgres.py makes one). */
-#include "base/clock.h"
-#include "base/error.h"
+#include "base/core/error.h"
+#include "base/time/clock.h"
 #include "cluster/postgres.h"
 #include "ledger/database/db.h"
 #include "ledger/record/forget.h"

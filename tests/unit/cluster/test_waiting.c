@@ -1,7 +1,7 @@
 /* What waits on the disk comes out as it went in, in its order, whatever was appended and sent
  * meanwhile and wherever the process ended. */
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 #include "cluster/waiting.h"
 
 #include "test.h"

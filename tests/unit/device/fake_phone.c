@@ -1,6 +1,6 @@
 #include "fake_phone.h"
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Batteries and networks, read from a folder that looks like sysfs. */
 #include "device/device.h"
 
-#include "base/clock.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "test.h"
 
 #include <math.h>

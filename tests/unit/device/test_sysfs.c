@@ -4,7 +4,7 @@
 #include "device/power.h"
 #include "device/thermal.h"
 
-#include "base/log.h"
+#include "base/time/log.h"
 #include "test.h"
 
 #include <fcntl.h>

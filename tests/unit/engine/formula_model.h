@@ -3,7 +3,7 @@
 #ifndef TESTS_FORMULA_MODEL_H
 #define TESTS_FORMULA_MODEL_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include "tiny_model.h"
 

@@ -2,9 +2,9 @@
 #ifndef TESTS_GGUF_BUILDER_H
 #define TESTS_GGUF_BUILDER_H
 
-#include "base/buf.h"
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
 #include "engine/gguf/gguf.h"
 
 struct gguf_builder {

@@ -4,10 +4,10 @@
 
 #include "engine/session/scheduler.h"
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
+#include "base/time/clock.h"
 #include "engine/session/job.h"
 #include "test.h"
 #include "test_loop.h"

@@ -1,6 +1,6 @@
 /* Adapters of every matrix of every architecture (fused ones, experts and their router too) against
  * the same models with merged weights, on the golden models. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "engine/model/adapter.h"
 #include "nmse.h"
 #include "shared_data.h"

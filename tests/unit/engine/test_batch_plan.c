@@ -1,7 +1,7 @@
 /* The scheduler's decisions, without a model: who gets rows, who waits how long. */
 #include "engine/forward/batch_plan.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Which published templates take tools, and in which form their models write calls (the texts are
  * golden data). */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "engine/model/chat_tools.h"
 #include "shared_data.h"
 #include "test.h"

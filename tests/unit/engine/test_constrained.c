@@ -1,8 +1,8 @@
 /* Generation under a grammar, end to end: a model with random weights, which would write noise, and
  * random schemas. A validator that shares no code with the engine checks the answers. */
-#include "base/json.h"
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
+#include "base/json/json.h"
 #include "engine/grammar/grammar.h"
 #include "engine/session/generate.h"
 #include "test.h"

@@ -1,6 +1,6 @@
 /* Embeddings: encoders against a float64 reference (tests/golden/bert.json), decoders against the
  * logits of the same vectors, and the promises of both. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/embedding/embedding.h"
 #include "engine/model/model.h"
 #include "gguf_builder.h"

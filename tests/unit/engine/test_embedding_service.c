@@ -1,6 +1,6 @@
 /* The thread for embeddings: callers and their jobs take turns, and a full queue is an answer. */
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/embedding/embedding_service.h"
 #include "test.h"
 #include "test_loop.h"

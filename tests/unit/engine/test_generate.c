@@ -1,8 +1,8 @@
 /* td_generate: stop strings, ends, limits, text that is always valid, statistics of every token. */
 #include "engine/session/generate.h"
 
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 #include "test.h"
 #include "tiny_model.h"
 

@@ -1,7 +1,7 @@
 /* A copied model is the same model with other metadata. */
 #include "engine/gguf/gguf_copy.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "test.h"
 #include "tiny_model.h"
 

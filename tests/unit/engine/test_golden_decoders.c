@@ -1,6 +1,6 @@
 /* Decoders of the architectures that the shared golden data do not have, against logits by another
  * implementation in float64 (tests/golden/make_decoders.py). Weights are a formula. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "tandem/engine.h"
 
 #include "formula_model.h"

@@ -2,9 +2,9 @@
  * the shared data), with every kernel variant that this CPU has, or with the one that is named:
  *
  *   test_golden_logits [variant] */
-#include "base/buf.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "engine/measure/perplexity.h"
 #include "nmse.h"
 #include "shared_data.h"

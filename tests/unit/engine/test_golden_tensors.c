@@ -1,7 +1,7 @@
 /* Every tensor of the golden files, read through the GGUF directory and dequantised row by row,
  * against hashes of the same from another implementation (golden/dequant/ of the shared data). */
-#include "base/crypto.h"
-#include "base/json.h"
+#include "base/crypto/crypto.h"
+#include "base/json/json.h"
 #include "engine/gguf/gguf.h"
 #include "shared_data.h"
 #include "test.h"

@@ -2,9 +2,9 @@
  * explode. */
 #include "engine/grammar/grammar_match.h"
 
-#include "base/buf.h"
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
 #include "test.h"
 
 static struct td_grammar *compile(const char *text)

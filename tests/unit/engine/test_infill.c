@@ -5,7 +5,7 @@
 #include "opened_vocab.h"
 #include "test.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 
 #define KEY(name) "tokenizer.ggml." name
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

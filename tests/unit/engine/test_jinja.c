@@ -1,8 +1,8 @@
 /* The chat template interpreter: golden renderings of real templates, the language piece by piece
  * (the expected texts are what Jinja2 3.1 with Hugging Face's settings gives), provenance, and
  * limits. */
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "engine/template/jinja.h"
 #include "shared_data.h"
 #include "test.h"

@@ -1,7 +1,7 @@
 /* JSON Schema as a grammar: what each keyword allows, and which schemas are refused by name. */
 #include "engine/grammar/json_schema.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "engine/grammar/grammar_match.h"
 #include "test.h"
 

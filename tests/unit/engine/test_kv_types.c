@@ -4,8 +4,8 @@
 #include "engine/measure/perplexity.h"
 #include "kernels/kv_page.h"
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 #include "nmse.h"
 #include "shared_data.h"
 #include "test.h"

@@ -1,9 +1,9 @@
 /* The cuts of each pre-tokenizer where it differs from the others. */
 #include "engine/tokenizer/pretokenizer.h"
 
-#include "base/buf.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "test.h"
 
 struct joined {

@@ -4,7 +4,7 @@
 #include "engine/model/model.h"
 #include "engine/sampling/sampler.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "tiny_model.h"
 #include "variants.h"
 

@@ -2,8 +2,8 @@
  * moment. Meant to run under TSan and ASan as well. */
 #include "scheduler_client.h"
 
-#include "base/clock.h"
-#include "base/rng.h"
+#include "base/crypto/rng.h"
+#include "base/time/clock.h"
 #include "engine/session/job.h"
 
 static void test_interleaved_jobs_give_the_answers_of_lone_ones(void)

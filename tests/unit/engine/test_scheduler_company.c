@@ -2,7 +2,7 @@
  * which job waits for which. */
 #include "scheduler_client.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "engine/forward/batch_plan.h"
 
 /* Sanitizers make everything ten times slower; races need no ten thousand jobs. */

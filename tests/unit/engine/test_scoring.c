@@ -1,7 +1,7 @@
 /* Log-probabilities of texts and of labels: the same as one gets by running every token alone. */
 #include "tandem/engine.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "test.h"
 #include "tiny_model.h"
 

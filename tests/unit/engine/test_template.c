@@ -1,7 +1,7 @@
 /* Chat templates against the golden cases (golden/chat of the shared data), and the rules of
  * roles. */
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "engine/template/template.h"
 #include "shared_data.h"
 #include "test.h"

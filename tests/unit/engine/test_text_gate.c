@@ -1,9 +1,9 @@
 /* Text between tokens and reader: stop strings and characters that cross token boundaries. */
 #include "engine/session/text_gate.h"
 
-#include "base/rng.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
+#include "base/text/utf8.h"
 #include "test.h"
 
 /* Pushes pieces (a NULL ends them); returns everything let through, a '|' after each push. */

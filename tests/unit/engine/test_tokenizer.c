@@ -1,6 +1,6 @@
 /* Real vocabularies against the golden ids of llama.cpp (golden/tokenizer of the shared data). */
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "engine/template/template.h"
 #include "engine/tokenizer/tokenizer.h"
 #include "shared_data.h"

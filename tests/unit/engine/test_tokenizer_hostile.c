@@ -1,5 +1,5 @@
 /* Vocabularies that are wrong, odd or malicious, and rules that small vocabularies show best. */
-#include "base/hash.h"
+#include "base/crypto/hash.h"
 #include "opened_vocab.h"
 #include "test.h"
 

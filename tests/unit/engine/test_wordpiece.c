@@ -1,6 +1,6 @@
 /* WordPiece against the ids of an independent implementation (tests/golden/wordpiece.json), in both
  * spellings that files have, and vocabularies that are wrong. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "opened_vocab.h"
 #include "test.h"
 

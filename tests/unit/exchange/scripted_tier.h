@@ -3,11 +3,11 @@
 #ifndef TESTS_SCRIPTED_TIER_H
 #define TESTS_SCRIPTED_TIER_H
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 #include "tier/door.h"
 #include "tier/tier.h"
 

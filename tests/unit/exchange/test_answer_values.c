@@ -1,7 +1,7 @@
 /* What the values of a structured answer say, in any pieces. */
 #include "exchange/limits/answer_values.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #define EXTRACT "Extract name and age: Ada Lovelace, 36, paid 1,200.50 in Genève."

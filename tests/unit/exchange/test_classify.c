@@ -1,7 +1,7 @@
 #include "exchange/private/classify.h"
 #include "exchange/private/conversation_id.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/vault_store.h"
 #include "privacy/scan/conversation.h"
 #include "scanners.h"

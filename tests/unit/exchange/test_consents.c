@@ -1,8 +1,8 @@
 /* Consents: for a scope, a user and a time; what was taken back stays so, also over a restart. */
 #include "test.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "exchange/private/consents.h"
 
 #include <sys/stat.h>

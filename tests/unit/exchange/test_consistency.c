@@ -3,7 +3,7 @@
  * believed where it was touched. */
 #include "exchange/memory/consistency.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "exchange/memory/consistency_file.h"
 #include "test.h"
 

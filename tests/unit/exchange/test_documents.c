@@ -1,6 +1,6 @@
 /* Long texts that stay: where they are found, what is read of them, and the form of jobs. */
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
 #include "exchange/private/document_jobs.h"
 #include "exchange/private/document_reader.h"
 #include "exchange/private/documents.h"

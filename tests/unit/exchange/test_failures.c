@@ -1,7 +1,7 @@
 /* What an exchange does when tiers fail, are missing, or may not be asked. */
 #include "scenes.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "exchange/limits/hedge_allowance.h"
 #include "wire_members.h"
 

@@ -1,7 +1,7 @@
 #include "exchange/limits/hold.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "test.h"
 
 static char replayed[256];

@@ -1,6 +1,6 @@
 /* What keys and tenants may use: limits of a minute that no edge of a window cheats, and budgets
  * that count what really was used. */
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "exchange/limits/meter.h"
 #include "test.h"
 

@@ -2,7 +2,7 @@
  * of its parts and its element in the list go together. */
 #include "exchange/private/minimise.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "wire_members.h"
 
 #define MESSAGES_MAX 16

@@ -1,7 +1,7 @@
 /* What is shown of a second tier's answer: no character twice, none missing, however it goes on. */
 #include "exchange/limits/overlap.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * other. */
 #include "world.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "exchange/limits/hedge_allowance.h"
 #include "exchange/limits/spending.h"
 

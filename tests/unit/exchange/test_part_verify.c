@@ -3,7 +3,7 @@
  * knows nothing of the machine. */
 #include "world.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "exchange/limits/hedge_allowance.h"
 
 #define AFTER(ms, t)                                       \

@@ -2,7 +2,7 @@
  * stays stopped until somebody restarts it; and an exchange says what it came to. */
 #include "world.h"
 
-#include "base/log.h"
+#include "base/time/log.h"
 #include "exchange/limits/watch.h"
 #include "exchange/memory/ramp_file.h"
 #include "exchange/memory/ramp_table.h"

@@ -1,5 +1,5 @@
 /* What a request repeats of an earlier one, and what it does not. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "exchange/memory/reactions.h"
 #include "test.h"
 

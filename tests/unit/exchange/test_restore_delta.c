@@ -3,7 +3,7 @@
 #include "exchange/private/restore_delta.h"
 
 #include "../privacy/masked.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define VALUE "mary.smith@acme-corp.com"
 #define BEFORE "Write to "

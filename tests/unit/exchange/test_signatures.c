@@ -1,7 +1,7 @@
 /* Signatures of servers: what is known again, of whom, as what, and what never is. */
 #include "exchange/private/signatures.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Budgets that several nodes have together: what is told and heard, a start, and the last of
  * one. */
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "exchange/limits/spending.h"
 #include "ledger/store/key_store.h"
 #include "test.h"

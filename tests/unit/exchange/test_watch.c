@@ -1,5 +1,5 @@
 /* The watch alone, and what an exchange tells it and is told by it. */
-#include "base/log.h"
+#include "base/time/log.h"
 #include "exchange/limits/hedge_allowance.h"
 #include "exchange/limits/watch.h"
 #include "exchange/parts/shadow_pool.h"

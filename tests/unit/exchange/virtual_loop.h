@@ -1,10 +1,10 @@
 /* An event loop whose time stands still until it is run: timers fire in order of their due time,
- * and the clock jumps from one to the next. For tests of what runs on base/loop.h. */
+ * and the clock jumps from one to the next. For tests of what runs on base/thread/loop.h. */
 #ifndef TESTS_VIRTUAL_LOOP_H
 #define TESTS_VIRTUAL_LOOP_H
 
-#include "base/clock.h"
-#include "base/loop.h"
+#include "base/thread/loop.h"
+#include "base/time/clock.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_WORLD_H
 #define TESTS_WORLD_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "exchange/machine/exchange.h"
 #include "ledger/record/ledger.h"
 #include "privacy/scan/conversation.h"

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <strings.h>
 
-#include "base/buf.h"
-#include "base/json.h"
+#include "base/bytes/buf.h"
+#include "base/json/json.h"
 #include "kernels/formats.h"
 #include "shared_data.h"
 #include "variants.h"

@@ -2,8 +2,8 @@
 #ifndef TESTS_EGRESS_FIXTURE_H
 #define TESTS_EGRESS_FIXTURE_H
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 #include "ledger/egress/egress_line.h"
 #include "ledger/egress/egress_log.h"
 #include "ledger/egress/egress_verify.h"

@@ -2,7 +2,7 @@
 #ifndef TESTS_LEDGER_FIXTURE_H
 #define TESTS_LEDGER_FIXTURE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "ledger/record/ledger.h"
 
 #include "test.h"

@@ -2,8 +2,8 @@
 #ifndef TESTS_LEDGER_READINGS_H
 #define TESTS_LEDGER_READINGS_H
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 #include "ledger_fixture.h"
 
 static enum td_status keep(struct buf *into, enum td_status status, struct json *got)

@@ -1,9 +1,9 @@
 /* A statement that ends in the middle, as on a broken disk or a file that is locked: a reading is
  * whole or an error, and a commit is whole or has never been. SQLite is stopped after every number
  * of its steps, each time once. */
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "ledger/database/db_sqlite.h"
 #include "ledger/record/writer.h"
 #include "ledger/report/reader.h"

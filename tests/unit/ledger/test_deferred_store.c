@@ -1,7 +1,7 @@
 /* The queue of questions that wait for a connection: each is given out once, in its order, and a
  * clock that jumps harms nothing. */
-#include "base/clock.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "ledger/database/small_database.h"
 #include "ledger/store/deferred_store.h"
 #include "test.h"

@@ -2,9 +2,9 @@
  * labels. */
 #include "ledger_fixture.h"
 
-#include "base/log.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/text/names.h"
+#include "base/time/log.h"
 
 static void put(struct ledger *ledger, const char *id, uint64_t wall_ms,
                 enum attempt_outcome outcome, double confidence)

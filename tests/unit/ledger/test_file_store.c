@@ -1,6 +1,6 @@
 /* Files and batches in the store: whose they are, how much fits, and that a line is answered
  * once. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "ledger/store/batch_store.h"
 #include "test.h"
 

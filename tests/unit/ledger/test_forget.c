@@ -1,7 +1,7 @@
 /* Forgetting a user: names, texts and comments go, from the disk as well; totals stay. */
 #include "ledger/record/forget.h"
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "ledger_fixture.h"
 
 #include <sqlite3.h>

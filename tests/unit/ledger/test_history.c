@@ -1,7 +1,7 @@
 /* Exchanges with their attempts, as a replay reads them. */
 #include "ledger_fixture.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 static const struct ledger_attempt tried[3] = {
     {.tier = "local",

@@ -1,5 +1,5 @@
 /* The store of API keys: what is kept of a key, and that two processes may share it. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "ledger/store/key_store.h"
 #include "test.h"
 

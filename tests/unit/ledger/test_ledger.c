@@ -1,6 +1,6 @@
 /* Writing: records survive kill -9, full disks and foreign files. */
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 
 #include "ledger_fixture.h"
 

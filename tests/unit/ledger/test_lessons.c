@@ -1,7 +1,7 @@
 /* What is learnt from the ledger: which answers were the device's, and how right they were. */
 #include "ledger_fixture.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 static struct ledger *ledger;
 static struct ledger_reader *reader;

@@ -1,7 +1,7 @@
 /* The queues of tickets: each entry is taken with a lease, ended once, and found again after the
  * process is gone. */
-#include "base/clock.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "ledger/store/queue_keeper.h"
 #include "ledger/store/queue_store.h"
 #include "test.h"

@@ -1,6 +1,6 @@
 /* Reading: finding, listing, and the report, compared with sums made here. */
-#include "base/log.h"
-#include "base/rng.h"
+#include "base/crypto/rng.h"
+#include "base/time/log.h"
 
 #include "ledger_fixture.h"
 

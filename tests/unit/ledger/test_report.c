@@ -1,7 +1,7 @@
 /* Every number of a report is the one that its name says: each has a value of its own here, so that
  * no two can be exchanged. */
+#include "base/core/str.h"
 #include "base/ratio.h"
-#include "base/str.h"
 #include "ledger_fixture.h"
 
 #define DAY_MS 86400000ull

@@ -1,7 +1,7 @@
 /* Texts are encrypted in the file, read as if they were not, and bound to key and exchange. */
 #include "ledger/database/sealed_text.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "ledger/record/upkeep.h"
 #include "ledger_fixture.h"
 

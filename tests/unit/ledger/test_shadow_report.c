@@ -1,9 +1,9 @@
 /* Shadows: recorded beside the exchange, reported by tier and task with an interval. */
 #include "ledger_fixture.h"
 
-#include "base/json.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/log.h"
 
 static void put(struct ledger *ledger, const char *id, const char *task, double agreement)
 {

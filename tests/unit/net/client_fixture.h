@@ -3,7 +3,7 @@
 #ifndef TESTS_NET_CLIENT_FIXTURE_H
 #define TESTS_NET_CLIENT_FIXTURE_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "http_fixture.h"
 #include "net/client/client.h"
 #include "test.h"

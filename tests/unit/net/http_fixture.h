@@ -3,7 +3,7 @@
 #ifndef TESTS_HTTP_FIXTURE_H
 #define TESTS_HTTP_FIXTURE_H
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/client/loop_event.h"
 #include "net/server/server.h"
 

@@ -5,7 +5,7 @@
 #include "net/download/download_headers.h"
 #include "net/download/download_url.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <stdlib.h>

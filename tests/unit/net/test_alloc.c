@@ -2,8 +2,8 @@
  * libevent's: nothing may crash, leak or wait for ever, and everything must work again after. Not
  * libcurl's: 7.88 itself loses a transfer, until its time-out, and some memory after some of
  * them. */
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 #include "net/client/client.h"
 #include "net/client/loop_event.h"
 #include "net/client/sse.h"

@@ -3,7 +3,7 @@
  * before those of the C library, for libcurl and libevent too. */
 #include "client_fixture.h"
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "net/client/client_watch.h"
 #include "net/client/loop_event.h"
 

@@ -1,5 +1,5 @@
 /* Compressed bodies: what is decoded, and what is refused and why. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/server/content_coding.h"
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* Downloads without a network: whom a token may reach, the part and its state, headers. */
 #include "test.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/download/download_headers.h"
 #include "net/download/download_part.h"
 #include "net/download/download_url.h"

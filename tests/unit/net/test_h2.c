@@ -1,6 +1,6 @@
 /* HTTP/2 by hand: each frame is written byte by byte (RFC 9113, section 4.1; RFC 7541, appendix A),
  * so that a hostile client needs no library's consent. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "http_fixture.h"
 #include "test.h"
 

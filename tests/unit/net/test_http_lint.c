@@ -1,5 +1,5 @@
 /* Heads and chunks alone. conformance/test_http_framing.c tests what is refused over the wire. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/server/http_lint.h"
 #include "test.h"
 

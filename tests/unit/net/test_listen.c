@@ -1,5 +1,5 @@
 /* Where a server listens, whose PROXY headers are believed, and what those say. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "http_fixture.h"
 #include "net/transport/address_set.h"
 #include "net/transport/listen.h"

@@ -1,5 +1,5 @@
 /* Event streams, cut at every byte. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/client/sse.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* The server over TLS: all that it does without, and what TLS brings: slow and broken handshakes,
  * certificates that are replaced, tickets, clients with certificates. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/transport/address_set.h"
 #include "net/transport/listen.h"
 #include "test.h"

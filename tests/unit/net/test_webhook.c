@@ -2,8 +2,8 @@
  * receiver here is a thread with one socket that answers what each test says. */
 #include "net/client/webhook.h"
 
-#include "base/clock.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 #include "net/transport/address_set.h"
 #include "test.h"
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_CANARY_H
 #define TESTS_CANARY_H
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "privacy/scan/privacy.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "scanners.h"
 #include "test.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/mask.h"
 #include "privacy/pseudonym/restore.h"
 

@@ -1,9 +1,9 @@
 /* The table of classes: who gives up what, and its bytes, of which none that were changed are
  * believed. */
-#include "base/clock.h"
-#include "base/hash.h"
-#include "base/keyed.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/crypto/keyed.h"
+#include "base/time/clock.h"
 #include "privacy/scan/conversation.h"
 #include "privacy/scan/forgotten.h"
 #include "test.h"

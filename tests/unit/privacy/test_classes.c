@@ -1,5 +1,5 @@
-#include "base/keyed.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/keyed.h"
 #include "privacy/scan/class_file.h"
 #include "privacy/scan/forgotten.h"
 #include "privacy/scan/privacy.h"

@@ -1,8 +1,8 @@
 /* Hiding a value by an invisible character: detectors, tagger and restorer read as if it were not
- * there, for every character of the one set (base/unicode.h). */
-#include "base/unicode.h"
+ * there, for every character of the one set (base/text/unicode.h). */
+#include "base/text/unicode.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "masked.h"
 #include "privacy/scan/privacy.h"
 

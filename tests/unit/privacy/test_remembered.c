@@ -2,8 +2,8 @@
  * changed. */
 #include "privacy/scan/remembered.h"
 
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
 #include "privacy/scan/privacy.h"
 #include "privacy/scan/rules.h"
 #include "privacy/scan/tally.h"
@@ -52,7 +52,7 @@ static const char *const pieces[] = {
     "gr\xc3\xbc\xc3\x9f dich ",
     "192.0.2.7 and 84.57.12.33 ",
     "legal winner thank year wave sausage worth useful legal winner thank yellow ",
-    "src/base/buf.c:120: ",
+    "src/base/bytes/buf.c:120: ",
 };
 
 struct conversation {

@@ -2,7 +2,7 @@
  * stream is cut, and so does what it spells otherwise. */
 #include "masked.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "privacy/pseudonym/date_forms.h"
 #include "privacy/text/spell.h"
 

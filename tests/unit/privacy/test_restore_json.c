@@ -2,7 +2,7 @@
  * its value again, whatever stands between a value's letters and digits. */
 #include "masked.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #define DEPTH_MAX 3
 

@@ -3,7 +3,7 @@
 #include "privacy/scan/privacy.h"
 #include "privacy/scan/rules.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "scanners.h"
 #include "test.h"
 

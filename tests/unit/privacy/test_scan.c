@@ -3,7 +3,7 @@
 #include "privacy/scan/tally.h"
 #include "privacy/text/disguise.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "scanners.h"
 #include "test.h"
 

@@ -2,7 +2,7 @@
  * does. */
 #include "privacy/scan/scanner.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/scan/privacy.h"
 #include "scanners.h"
 #include "test.h"

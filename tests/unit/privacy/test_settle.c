@@ -3,7 +3,7 @@
  */
 #include "privacy/scan/settle.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #define FOUND_MAX 256

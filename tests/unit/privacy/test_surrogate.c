@@ -2,7 +2,7 @@
 #include "scanners.h"
 #include "test.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/surrogate.h"
 #include "privacy/pseudonym/surrogate_names.h"
 #include "privacy/pseudonym/vault.h"

@@ -3,11 +3,11 @@
 #include "scanners.h"
 #include "test.h"
 
-#include "base/buf.h"
-#include "base/hash.h"
-#include "base/str.h"
-#include "base/unicode.h"
-#include "base/utf8.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/text/unicode.h"
+#include "base/text/utf8.h"
 #include "privacy/scan/privacy.h"
 
 #include <math.h>

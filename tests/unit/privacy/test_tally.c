@@ -2,7 +2,7 @@
  * meanwhile. */
 #include "privacy/scan/tally.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "privacy/pseudonym/mask.h"
 #include "privacy/scan/privacy.h"
 #include "scanners.h"

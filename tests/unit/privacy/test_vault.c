@@ -2,8 +2,8 @@
  * it. */
 #include "test.h"
 
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
 #include "privacy/pseudonym/vault.h"
 #include "privacy/text/automaton.h"
 

@@ -2,7 +2,7 @@
  * refused. */
 #include "privacy/pseudonym/vault_json.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <stdbool.h>

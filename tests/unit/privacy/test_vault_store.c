@@ -1,7 +1,7 @@
 /* Vaults leave when their time is over, without anybody using them, and leave nothing in memory. */
 #include "privacy/pseudonym/vault_store.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <malloc.h>

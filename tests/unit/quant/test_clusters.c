@@ -1,7 +1,7 @@
 /* Clusters of questions: found, named, and the same whatever the order. */
 #include "quant/measure/clusters.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #define MANY 400

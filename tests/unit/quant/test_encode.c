@@ -2,7 +2,7 @@
  * of a block, and the same bytes from every variant of the search. */
 #include "quant/encode/encode.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "quant/encode/search.h"
 #include "test.h"
 

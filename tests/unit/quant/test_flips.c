@@ -1,7 +1,7 @@
 /* Groups whose answers flip: exact values, then planted flips in simulated traffic. */
 #include "quant/measure/flips.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "test.h"
 
 #include <math.h>

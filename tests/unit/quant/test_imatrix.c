@@ -1,8 +1,8 @@
 /* Importance matrices: both forms are read, what is written is read again, damage is refused. */
 #include "quant/measure/imatrix.h"
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <math.h>

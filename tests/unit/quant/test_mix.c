@@ -1,7 +1,7 @@
 /* Which tensor gets which type. The expected maps are those of llama.cpp's quantiser. */
 #include "quant/encode/mix.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 static enum tensor_type type_of(const char *mix, const struct mix_model *model, const char *name)

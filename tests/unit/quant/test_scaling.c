@@ -1,7 +1,7 @@
 /* Scales are folded only where the model computes the same with them: models of every architecture,
  * whose groups are scaled by far and written as floats, give the logits that they gave. What a
  * search makes of it is for tests/e2e/test_quantize.py. */
-#include "base/thread_pool.h"
+#include "base/thread/thread_pool.h"
 #include "engine/session/session.h"
 #include "quant/quantize/scaling_groups.h"
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_RAMP_SIMULATION_H
 #define TESTS_RAMP_SIMULATION_H
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "router/watch/ramp_statistics.h"
 
 struct ramp_world {

@@ -1,7 +1,7 @@
 /* Agreement orders the same, a paraphrase and something else; labels and numbers are exact. */
 #include "router/watch/agreement.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 #include "router/learn/train.h"
 
-#include "base/buf.h"
-#include "base/hash.h"
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/crypto/rng.h"
 #include "router/judge/classifier_format.h"
 #include "test.h"
 

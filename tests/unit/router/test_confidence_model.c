@@ -1,7 +1,7 @@
 #include "router/learn/confidence_fit.h"
 
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
 #include "test.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "router/watch/drift.h"
 
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
 #include "router/watch/phrases.h"
 #include "test.h"
 

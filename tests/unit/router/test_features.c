@@ -1,6 +1,6 @@
 #include "router/judge/features.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <time.h>

@@ -1,8 +1,8 @@
 /* Tables of outcomes, intervals by the bootstrap, and which plans are worth their cost. */
 #include "router/learn/pareto.h"
 
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
 #include "router/learn/bootstrap.h"
 #include "test.h"
 

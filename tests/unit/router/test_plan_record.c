@@ -1,10 +1,10 @@
 /* A record of what a plan was made from gives the same plan again, through JSON as a text. */
 #include "router/plan/plan_record.h"
 
-#include "base/buf.h"
-#include "base/json.h"
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
+#include "base/json/json.h"
 #include "test.h"
 
 #include <math.h>

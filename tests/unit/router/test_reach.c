@@ -1,7 +1,7 @@
 /* Who may see which class: every class against six tiers, and rules drawn at random. */
 #include "router/plan/reach.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "privacy/scan/privacy.h"
 #include "test.h"
 

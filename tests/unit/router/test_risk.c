@@ -1,6 +1,6 @@
 #include "router/learn/risk.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "router/learn/tune.h"
 #include "test.h"
 

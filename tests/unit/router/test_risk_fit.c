@@ -1,6 +1,6 @@
 #include "router/learn/risk_fit.h"
 
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "test.h"
 
 #include <math.h>

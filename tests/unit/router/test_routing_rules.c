@@ -2,8 +2,8 @@
  * request of a small world. */
 #include "router/plan/routing_rules.h"
 
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
 #include "test.h"
 
 #include <math.h>

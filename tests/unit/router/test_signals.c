@@ -1,6 +1,6 @@
 #include "router/plan/signals.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "router/plan/facts.h"
 #include "test.h"
 

@@ -2,9 +2,9 @@
  * refused. */
 #include "router/judge/similarity.h"
 
-#include "base/hash.h"
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/crypto/rng.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "router/plan/score.h"
 #include "router/plan/thresholds.h"
 
-#include "base/rng.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/rng.h"
 #include "scene.h"
 #include "test.h"
 

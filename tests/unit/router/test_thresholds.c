@@ -1,6 +1,6 @@
 #include "router/plan/thresholds.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "router/learn/judged_answers.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 #include "router/judge/utterance.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 static struct utterance read_text;

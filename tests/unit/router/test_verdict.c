@@ -1,7 +1,7 @@
 /* What a judge of answers is told, and what of its words is a verdict. */
 #include "router/watch/verdict.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "tier/tier.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "played_engine.h"
 #include "virtual_loop.h"
 #include "wire_members.h"

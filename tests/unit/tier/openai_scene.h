@@ -4,8 +4,8 @@
 
 #include "tier/tier.h"
 
-#include "base/secret.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/secret.h"
 #include "played_client.h"
 #include "test.h"
 #include "tier/door.h"

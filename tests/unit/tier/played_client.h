@@ -3,7 +3,7 @@
 #ifndef TESTS_PLAYED_CLIENT_H
 #define TESTS_PLAYED_CLIENT_H
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "net/client/client.h"
 #include "test.h"
 

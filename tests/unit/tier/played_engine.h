@@ -2,8 +2,8 @@
 #ifndef TESTS_PLAYED_ENGINE_H
 #define TESTS_PLAYED_ENGINE_H
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "engine/grammar/grammar.h"
 #include "engine/model/adapter.h"
 #include "engine/model/chat_tools.h"

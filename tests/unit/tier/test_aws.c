@@ -1,7 +1,7 @@
 /* What AWS asks of a request and sends as an answer: signatures as its documentation and its test
  * suite have them, and frames with their checksums. */
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 #include "net/client/event_frames.h"
 #include "test.h"
 #include "tier/clouds/aws_sign.h"

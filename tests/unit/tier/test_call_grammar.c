@@ -2,7 +2,7 @@
  * and 2) and marks that are text. */
 #include "tier/call_grammar.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "engine/grammar/grammar_match.h"
 #include "test.h"
 #include "wire_members.h"

@@ -1,8 +1,8 @@
 /* Streams of clouds with APIs of their own: what is passed over, what ends the answer, and what is
  * not believed. */
-#include "base/buf.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "test.h"
 #include "tier/cards/model_cards.h"
 #include "tier/openai/openai_dialect.h"

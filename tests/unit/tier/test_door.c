@@ -2,7 +2,7 @@
  * record before they do. */
 #include "tier/door.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "ledger/egress/egress_verify.h"
 #include "test.h"
 

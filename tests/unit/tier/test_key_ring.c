@@ -1,5 +1,5 @@
 /* Several keys of one tier: their shares, and the rest of one. */
-#include "base/secret.h"
+#include "base/crypto/secret.h"
 #include "test.h"
 #include "tier/key_ring.h"
 

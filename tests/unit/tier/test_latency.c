@@ -1,7 +1,7 @@
 /* Latencies of tiers: quantiles, fading, and what is unknown. */
 #include "tier/tier.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <math.h>

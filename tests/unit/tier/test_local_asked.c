@@ -1,7 +1,7 @@
 /* Which requests ask for a label of an intent, and which only sound a little like it. */
 #include "tier/local/local_asked.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The table of models, and what providers' own lists say. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 #include "tier/cards/model_cards.h"
 #include "tier/cards/model_listed.h"

@@ -1,8 +1,8 @@
 /* What a server says beside an answer is told once, bounded, without what is written here. */
 #include "test.h"
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 #include "tier/openai/openai_beside.h"
 
 #include <stdio.h>

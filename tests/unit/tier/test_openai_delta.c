@@ -2,7 +2,7 @@
  * texts that were replaced. */
 #include "tier/openai/openai_delta.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 
 /* The delta's text as a choice. **returns new** (json_free). */

@@ -1,7 +1,7 @@
 /* What a server refuses of what nobody asked it for is left out, and that is kept for an hour. */
 #include "test.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "tier/openai/openai_extras.h"
 
 #define ALL (EXTRA_LOGPROBS | EXTRA_USAGE | EXTRA_STREAM | EXTRA_HINTS)

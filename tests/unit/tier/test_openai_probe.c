@@ -1,7 +1,7 @@
 /* The health check of a server, over a played client. */
 #include "tier/openai/openai_probe.h"
 
-#include "base/secret.h"
+#include "base/crypto/secret.h"
 #include "played_client.h"
 
 static const struct tier_facts facts = {.name = "cloud", .place = TD_PLACE_CLOUD};

@@ -1,7 +1,7 @@
 /* What servers mean by refusing a request, and what of it goes on to the client. */
 #include "test.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "tier/openai/openai_refusal.h"
 
 #include <stdio.h>

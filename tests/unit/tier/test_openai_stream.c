@@ -1,7 +1,7 @@
 /* The answers of OpenAI-compatible servers without a network: what becomes of a stream, however it
  * is cut, and of one that is not sound. */
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "test.h"
 #include "tier/openai/openai_wire.h"
 

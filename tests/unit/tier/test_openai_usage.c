@@ -1,7 +1,7 @@
 /* Which usages are believed: each limit at its edge, and one beyond it. */
 #include "tier/openai/openai_usage.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 #include "wire_members.h"
 

@@ -4,9 +4,9 @@
 #include "tier/openai/openai_headers.h"
 #include "tier/openai/openai_wire.h"
 
-#include "base/json.h"
-#include "base/secret.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/secret.h"
+#include "base/json/json.h"
 #include "wire_members.h"
 
 #include <math.h>

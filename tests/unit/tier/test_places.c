@@ -1,5 +1,5 @@
 /* Keys that fight for a tier's places get their shares, whoever asks how often. */
-#include "base/rng.h"
+#include "base/crypto/rng.h"
 #include "test.h"
 #include "tier/health.h"
 #include "tier/tier.h"

@@ -2,7 +2,7 @@
  * refused. */
 #include "tier/local/sandbox_wire.h"
 
-#include "base/str.h"
+#include "base/core/str.h"
 #include "engine/sampling/sampler.h"
 #include "wire_members.h"
 

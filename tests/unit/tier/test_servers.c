@@ -1,7 +1,7 @@
 /* Kinds of servers: where their addresses are, and how they are shown a key. */
-#include "base/buf.h"
-#include "base/secret.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/crypto/secret.h"
 #include "test.h"
 #include "tier/openai/openai_headers.h"
 #include "tier/servers.h"

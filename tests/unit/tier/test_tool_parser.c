@@ -1,6 +1,6 @@
 /* Tool calls in answers: the forms of the model families, at once and letter by letter, and text
  * that only looks like a call. */
-#include "base/str.h"
+#include "base/core/str.h"
 #include "test.h"
 #include "tier/tool_parser.h"
 

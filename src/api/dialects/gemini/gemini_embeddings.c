@@ -3,8 +3,8 @@
 #include "api/dialects/chat_build.h"
 #include "api/dialects/gemini/gemini_json.h"
 #include "api/dialects/gemini/gemini_parts.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 

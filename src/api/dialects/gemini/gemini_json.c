@@ -1,8 +1,8 @@
 #include "api/dialects/gemini/gemini_json.h"
 
-#include "base/ascii.h"
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <math.h>
 

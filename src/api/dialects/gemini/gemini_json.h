@@ -4,7 +4,7 @@
 #ifndef API_GEMINI_JSON_H
 #define API_GEMINI_JSON_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* The member of that name, which is in camel case, under either of its names; NULL when absent. */
 const struct json *gemini_get(const struct json *object, const char *name);

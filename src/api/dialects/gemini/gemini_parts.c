@@ -3,8 +3,8 @@
 #include "api/dialects/gemini/gemini_json.h"
 #include "api/wire/media_parts.h"
 #include "api/wire/openai_request.h"
-#include "base/ascii.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 

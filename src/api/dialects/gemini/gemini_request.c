@@ -5,7 +5,7 @@
 #include "api/dialects/gemini/gemini_parts.h"
 #include "api/dialects/gemini/gemini_schema.h"
 #include "api/dialects/gemini/gemini_tools.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "request/thinking.h"
 
 #include <stdio.h>

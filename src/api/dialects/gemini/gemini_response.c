@@ -5,7 +5,7 @@
 #include "api/dialects/gemini/gemini_request.h"
 #include "api/wire/grown.h"
 #include "api/wire/tool_calls.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 

@@ -6,8 +6,8 @@
 
 #include "api/dialects/chat_build.h"
 #include "api/dialects/gemini/gemini_json.h"
-#include "base/ascii.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 

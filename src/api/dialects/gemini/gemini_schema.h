@@ -3,7 +3,7 @@
 #define API_GEMINI_SCHEMA_H
 
 #include "api/http/fault.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* The schema at `place`, or NULL with the fault. Members that JSON Schema has too stay as they are.
  * **returns new** (json_free). */

@@ -2,7 +2,7 @@
 
 #include "api/dialects/gemini/gemini_json.h"
 #include "api/dialects/gemini/gemini_schema.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 /* As chat_build's: of all functions of a request. */
 #define FUNCTIONS_MAX 512

@@ -21,7 +21,7 @@
 #include "api/dialects/chat_build.h"
 #include "api/dialects/dialect.h"
 #include "api/dialects/llama/llama_tokens.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 #include "api/dialects/llama/llama_embeddings.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #define EUCLIDEAN 2
 

@@ -2,7 +2,7 @@
 
 #include "api/dialects/chat_build.h"
 #include "api/wire/token_ids.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 

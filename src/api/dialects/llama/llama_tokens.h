@@ -4,8 +4,8 @@
 #define API_LLAMA_TOKENS_H
 
 #include "api/http/fault.h"
-#include "base/arena.h"
-#include "base/json.h"
+#include "base/bytes/arena.h"
+#include "base/json/json.h"
 #include "tandem/engine.h"
 
 /* Replaces such a prompt of the body by its text, and notes the ids there. model: NULL = there is

@@ -3,8 +3,8 @@
 #include "api/dialects/messages/messages_media.h"
 
 #include "api/wire/media_parts.h"
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
 
 #define CONTENT_BYTES_MAX ((size_t)256 << 20)
 

@@ -9,7 +9,7 @@
 #include "api/dialects/messages/messages_media.h"
 #include "api/wire/body_forms.h"
 #include "api/wire/openai_request.h"
-#include "base/str.h"
+#include "base/core/str.h"
 #include "request/thinking.h"
 
 #include <stdio.h>

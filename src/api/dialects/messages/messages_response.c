@@ -9,7 +9,7 @@
 #include "api/dialects/messages/messages_request.h"
 #include "api/wire/grown.h"
 #include "api/wire/tool_calls.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 
 #include "api/dialects/chat_build.h"
 #include "api/wire/media_forms.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "api/dialects/call_input.h"
 #include "api/dialects/dialect.h"
 #include "api/dialects/ollama/ollama_request.h"
-#include "base/clock.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #define API_OLLAMA_RESPONSE_H
 
 #include "api/http/fault.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 /* {"error": "words", "code", "param"}: the first is Ollama's. */
 extern const struct fault_form ollama_fault_form;

@@ -6,10 +6,10 @@
 #include "api/dialects/responses/responses_items.h"
 #include "api/dialects/responses/responses_request.h"
 #include "api/dialects/responses/responses_response.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/keyed.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/crypto/keyed.h"
 
 #include <stdio.h>
 #include <stdlib.h>

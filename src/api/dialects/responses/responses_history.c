@@ -6,7 +6,7 @@
 #include "api/dialects/responses/responses_compact.h"
 #include "api/dialects/responses/responses_items.h"
 #include "api/wire/openai_request.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "api/history/turn.h"
 #include "api/http/api_internal.h"
 #include "api/http/fault.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* Whose history, and how much of it may stand before a request. */
 struct responses_history {

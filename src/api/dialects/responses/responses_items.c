@@ -1,7 +1,7 @@
 #include "api/dialects/responses/responses_items.h"
 
-#include "base/assertion.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 

@@ -8,8 +8,8 @@
 #define API_RESPONSES_ITEMS_H
 
 #include "api/history/history.h"
-#include "base/buf.h"
-#include "base/json.h"
+#include "base/bytes/buf.h"
+#include "base/json/json.h"
 
 #define RESPONSES_ITEM_ID_BYTES 96
 

@@ -2,7 +2,7 @@
 #include "api/dialects/responses/responses_media.h"
 
 #include "api/wire/media_parts.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 /* A member of such a part, and its name in the chat's. */
 struct member {

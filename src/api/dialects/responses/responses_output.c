@@ -2,7 +2,7 @@
 #include "api/dialects/responses/responses_output.h"
 
 #include "api/wire/grown.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 void responses_output_write_id(const struct dialect_reply *reply, enum block_kind kind,
                                size_t index, struct buf *out)

@@ -7,7 +7,7 @@
 #include "api/dialects/responses/responses_tools.h"
 #include "api/wire/body_forms.h"
 #include "api/wire/openai_request.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 /* A call's name or arguments; what a request holds is far smaller. */
 #define CALL_BYTES_MAX ((size_t)64 << 20)

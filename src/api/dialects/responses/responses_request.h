@@ -13,8 +13,8 @@
 #define API_RESPONSES_REQUEST_H
 
 #include "api/http/fault.h"
-#include "base/buf.h"
-#include "base/json.h"
+#include "base/bytes/buf.h"
+#include "base/json/json.h"
 
 /* **returns new** (json_free) a chat's body, or NULL with *fault naming the place. */
 struct json *responses_request_translate(const struct json *body, struct fault *fault);

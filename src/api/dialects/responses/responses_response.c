@@ -9,7 +9,7 @@
 #include "api/dialects/responses/responses_tools.h"
 #include "api/wire/grown.h"
 #include "api/wire/tool_calls.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 
 #include "api/dialects/chat_build.h"
 #include "api/wire/body_forms.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 

@@ -13,8 +13,8 @@
 #define API_RESPONSES_TOOLS_H
 
 #include "api/http/fault.h"
-#include "base/buf.h"
-#include "base/json.h"
+#include "base/bytes/buf.h"
+#include "base/json/json.h"
 
 enum responses_tool_kind { RESPONSES_FUNCTION, RESPONSES_CUSTOM, RESPONSES_SHELL };
 

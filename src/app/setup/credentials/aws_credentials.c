@@ -2,10 +2,10 @@
 #include "app/setup/credentials/aws_credentials.h"
 
 #include "app/setup/files/secret_source.h"
-#include "base/buf.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 #include "tier/clouds/aws_sign.h"
 
 #include <stdio.h>

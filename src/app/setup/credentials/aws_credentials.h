@@ -3,7 +3,7 @@
 #ifndef APP_AWS_CREDENTIALS_H
 #define APP_AWS_CREDENTIALS_H
 
-#include "base/secret.h"
+#include "base/crypto/secret.h"
 
 /* file NULL: AWS_BEARER_TOKEN_BEDROCK, else AWS_ACCESS_KEY_ID with its secret and token, else the
  * profile AWS_PROFILE or "default" of AWS_SHARED_CREDENTIALS_FILE or ~/.aws/credentials. *out is

@@ -3,12 +3,12 @@
 #include "app/setup/credentials/credential.h"
 
 #include "app/setup/files/run_program.h"
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 
 #define TOKEN_BYTES_MAX (64 * 1024)
 #define RUN_MS 30000

@@ -1,6 +1,6 @@
 #include "app/setup/credentials/credential.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 #include <string.h>
 #include <time.h>

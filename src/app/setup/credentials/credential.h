@@ -5,7 +5,7 @@
 #define APP_CREDENTIAL_H
 
 #include "app/config/config.h"
-#include "base/secret.h"
+#include "base/crypto/secret.h"
 
 struct credential {
     struct secret *text;    /* owned; NULL = there is none */

@@ -1,9 +1,9 @@
 #include "app/setup/credentials/credential_keeper.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "app/setup/credentials/fetch.h"
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "net/client/client.h"
 #include "net/client/loop_event.h"
 #include "net/client/loopback.h"

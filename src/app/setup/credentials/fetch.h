@@ -4,7 +4,7 @@
 #ifndef APP_FETCH_H
 #define APP_FETCH_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 #include <stdatomic.h>
 

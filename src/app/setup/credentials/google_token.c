@@ -7,12 +7,12 @@
 
 #include "app/setup/credentials/fetch.h"
 #include "app/setup/files/secret_source.h"
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "net/client/loopback.h"
 #include "net/transport/jwt.h"
 

@@ -4,9 +4,9 @@
 #include "app/setup/credentials/aws_credentials.h"
 #include "app/setup/credentials/credential_keeper.h"
 #include "app/setup/files/secret_source.h"
-#include "base/error.h"
-#include "base/secret.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/secret.h"
 #include "tier/servers.h"
 
 #include <stdlib.h>

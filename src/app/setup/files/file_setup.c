@@ -1,7 +1,7 @@
 #include "app/setup/files/file_setup.h"
 
 #include "api/files/batch_lines.h"
-#include "base/crypto.h"
+#include "base/crypto/crypto.h"
 #include "ledger/store/deferred_store.h"
 #include "ledger/store/file_store.h"
 

@@ -3,7 +3,7 @@
 #define APP_FILE_SETUP_H
 
 #include "app/config/config.h"
-#include "base/keyed.h"
+#include "base/crypto/keyed.h"
 
 struct deferred_store;
 struct file_store;

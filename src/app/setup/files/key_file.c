@@ -1,8 +1,8 @@
 #include "app/setup/files/key_file.h"
 
 #include "app/setup/files/state_file.h"
-#include "base/error.h"
-#include "base/path.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
 #include "ledger/store/key_store.h"
 
 enum td_status key_file_name(const struct config *config, char *out, size_t size,

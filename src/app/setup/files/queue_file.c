@@ -1,7 +1,7 @@
 #include "app/setup/files/queue_file.h"
 
-#include "base/error.h"
-#include "base/path.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
 #include "ledger/store/queue_store.h"
 
 #include <unistd.h>

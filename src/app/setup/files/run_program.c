@@ -1,9 +1,9 @@
 #include "app/setup/files/run_program.h"
 
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/time/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef APP_RUN_PROGRAM_H
 #define APP_RUN_PROGRAM_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 struct program_limits {
     uint32_t run_ms;

@@ -2,10 +2,10 @@
  * copy is wiped. */
 #include "app/setup/files/secret_source.h"
 
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef APP_SECRET_SOURCE_H
 #define APP_SECRET_SOURCE_H
 
-#include "base/secret.h"
+#include "base/crypto/secret.h"
 
 /* From an environment variable or a file (white space around it is dropped). *out NULL when
  * neither is named, or the variable is not set or empty. **returns new** (secret_free). A named

@@ -1,11 +1,11 @@
 /* Folders of the state belong to the user who runs the program: mode 0700. */
 #include "app/setup/files/state_file.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <errno.h>
 #include <sys/stat.h>

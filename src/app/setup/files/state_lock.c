@@ -2,12 +2,12 @@
  * it, and then two would each hold a lock on a file of that name. */
 #include "app/setup/files/state_lock.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

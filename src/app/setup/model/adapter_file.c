@@ -2,8 +2,8 @@
  * without the model that it changes. */
 #include "app/setup/model/adapter_file.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "engine/gguf/gguf.h"
 
 #include <math.h>

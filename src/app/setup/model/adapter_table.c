@@ -2,8 +2,8 @@
  * adapter is then shared with the table before, and with it what was cached. */
 #include "app/setup/model/adapter_table.h"
 
-#include "base/error.h"
-#include "base/log.h"
+#include "base/core/error.h"
+#include "base/time/log.h"
 #include "engine/model/adapter.h"
 
 #include <errno.h>

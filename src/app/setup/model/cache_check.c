@@ -8,14 +8,14 @@
 #include <string.h>
 
 #include "app/setup/files/state_file.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/names.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "engine/measure/divergence.h"
 #include "kernels/kv_page.h"
 

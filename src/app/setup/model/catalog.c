@@ -7,9 +7,9 @@
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_source.h"
 #include "app/setup/model/model_store.h"
-#include "base/buf.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "net/download/download_headers.h"
 
 #include <stdlib.h>

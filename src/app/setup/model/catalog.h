@@ -4,7 +4,7 @@
 #ifndef APP_CATALOG_H
 #define APP_CATALOG_H
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 #define CATALOG_MODELS_MAX 64
 #define CATALOG_OLD_DAYS 120 /* new small models come every few months */

@@ -1,12 +1,12 @@
 #include "app/setup/model/evaluation_file.h"
 
 #include "app/setup/files/state_file.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 
 #include <string.h>
 

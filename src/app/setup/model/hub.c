@@ -5,11 +5,11 @@
 
 #include "app/setup/credentials/fetch.h"
 #include "app/setup/model/model_source.h"
-#include "base/ascii.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/path.h"
+#include "base/core/ascii.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "net/download/download_url.h"
 
 #include <stdio.h>

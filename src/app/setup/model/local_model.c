@@ -4,11 +4,11 @@
 
 #include "app/setup/model/cache_check.h"
 #include "app/setup/model/model_identity.h"
-#include "base/assertion.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/time/log.h"
 #include "engine/embedding/embedding_service.h"
 #include "engine/session/scheduler.h"
 

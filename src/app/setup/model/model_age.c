@@ -1,9 +1,9 @@
 #include "app/setup/model/model_age.h"
 
 #include "app/setup/model/model_manifest.h"
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "engine/gguf/gguf.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define APP_MODEL_AGE_H
 
 #include "app/config/config.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 struct json;
 

@@ -1,11 +1,11 @@
 #include "app/setup/model/model_default.h"
 
 #include "app/setup/model/model_store.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <unistd.h>
 

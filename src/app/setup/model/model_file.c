@@ -6,9 +6,9 @@
 #include "app/config/config.h"
 #include "app/setup/model/model_default.h"
 #include "app/setup/model/model_store.h"
-#include "base/error.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <stdlib.h>
 #include <unistd.h>

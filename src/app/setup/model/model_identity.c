@@ -3,10 +3,10 @@
  * 1 MiB of its files is read. A model in several files is sampled as if they were one. */
 #include "app/setup/model/model_identity.h"
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
 #include "engine/gguf/gguf_split.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 #include "app/setup/model/model_manifest.h"
 
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 
 #include <stdio.h>
 

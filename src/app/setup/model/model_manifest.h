@@ -13,9 +13,9 @@
 #ifndef APP_MODEL_MANIFEST_H
 #define APP_MODEL_MANIFEST_H
 
-#include "base/buf.h"
-#include "base/json.h"
-#include "base/sign_key.h"
+#include "base/bytes/buf.h"
+#include "base/crypto/sign_key.h"
+#include "base/json/json.h"
 
 #define MODEL_MANIFEST_BYTES_MAX ((size_t)1 << 20)
 #define MODEL_MANIFEST_FORMAT "tandem-model-manifest"

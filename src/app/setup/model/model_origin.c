@@ -2,12 +2,12 @@
  * second only when it is so. */
 #include "app/setup/model/model_origin.h"
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "app/setup/model/model_age.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 
 void model_policy_find_bits(const struct config *config, const struct config_tier *tier,
                             const struct td_model_info *info,

@@ -10,14 +10,14 @@
  * be written is logged. */
 #include "app/setup/model/model_record.h"
 
-#include "base/buf.h"
-#include "base/cores.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/machine/cores.h"
+#include "base/time/log.h"
 #include "kernels/kernels.h"
 
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #include "app/setup/model/model_source.h"
 
 #include "app/setup/model/model_store.h"
-#include "base/ascii.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/ascii.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 #include "app/setup/model/model_version.h"
 
-#include "base/clock.h"
-#include "base/hash.h"
-#include "base/json_writer.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/hash.h"
+#include "base/json/json_writer.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "ledger/record/ledger.h"
 
 #include <inttypes.h>

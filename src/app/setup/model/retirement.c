@@ -1,8 +1,8 @@
 #include "app/setup/model/retirement.h"
 
 #include "app/config/config_defaults.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "tier/cards/model_cards.h"
 
 void retirement_each(const struct config *config, uint64_t wall_ms, retirement_fn *fn, void *ctx)

@@ -3,8 +3,8 @@
 #include "app/setup/policy/budget_restore.h"
 
 #include "app/setup/policy/consistency_setup.h"
-#include "base/clock.h"
-#include "base/crypto.h"
+#include "base/crypto/crypto.h"
+#include "base/time/clock.h"
 #include "exchange/limits/spending.h"
 #include "exchange/parts/shadow_pool.h"
 #include "ledger/record/ledger.h"

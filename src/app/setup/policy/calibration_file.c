@@ -4,9 +4,9 @@
 
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/confidence_file.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/path.h"
+#include "base/bytes/file.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "app/setup/policy/classifier_file.h"
 
 #include "app/setup/model/model_file.h"
-#include "base/error.h"
+#include "base/core/error.h"
 
 /* From the executable's folder: installed; build/tandem; build/src/app/tandem. */
 static const char *const beside[] = {

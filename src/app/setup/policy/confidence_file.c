@@ -3,8 +3,8 @@
 #include "app/setup/policy/confidence_file.h"
 
 #include "app/setup/model/model_identity.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define APP_CONSISTENCY_SETUP_H
 
 #include "app/config/config.h"
-#include "base/keyed.h"
+#include "base/crypto/keyed.h"
 
 struct consistency;
 struct similarity;

@@ -1,8 +1,8 @@
 #include "app/setup/policy/skew_setup.h"
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "exchange/memory/skew_table.h"
 #include "ledger/record/ledger.h"
 

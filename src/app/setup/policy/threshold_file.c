@@ -2,7 +2,7 @@
  * else. */
 #include "app/setup/policy/threshold_file.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 #include <stdlib.h>
 

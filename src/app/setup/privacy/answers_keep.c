@@ -5,12 +5,12 @@
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/privacy/vault_bytes.h"
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 
 #include <unistd.h>
 

@@ -6,9 +6,9 @@
 #include "app/setup/privacy/privacy_setup.h"
 
 #include "app/setup/model/model_file.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #define WORDS_BYTES_MAX ((size_t)64 << 20)
 

@@ -1,9 +1,9 @@
 /* Names of classes and types in the configuration become tables that a mask looks up. */
 #include "app/setup/privacy/pseudonym_setup.h"
 
-#include "base/error.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/text/names.h"
 
 static enum td_status add_class(const char *name, struct mask_rules *rules, struct td_error *err)
 {

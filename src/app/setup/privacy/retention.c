@@ -2,7 +2,7 @@
  * So the process restarts itself once, with the variable set, before it has read any text. */
 #include "app/setup/privacy/retention.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 #include <errno.h>
 #include <malloc.h>

@@ -6,7 +6,7 @@
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/privacy/answers_keep.h"
 #include "app/setup/privacy/vault_keep.h"
-#include "base/crypto.h"
+#include "base/crypto/crypto.h"
 #include "exchange/private/consents.h"
 #include "ledger/store/queue_store.h"
 #include "ledger/store/shared_text.h"

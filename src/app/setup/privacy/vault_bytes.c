@@ -3,10 +3,10 @@
 #include "app/setup/privacy/vault_bytes.h"
 
 #include "app/setup/files/secret_source.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 
 #define MAGIC STR("TDVAULT1")
 #define FILE_BYTES_MAX ((size_t)1 << 30)

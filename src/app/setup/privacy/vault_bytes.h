@@ -4,8 +4,8 @@
 #ifndef APP_VAULT_BYTES_H
 #define APP_VAULT_BYTES_H
 
-#include "base/buf.h"
-#include "base/keyed.h"
+#include "base/bytes/buf.h"
+#include "base/crypto/keyed.h"
 
 struct vault_key {
     bool on;

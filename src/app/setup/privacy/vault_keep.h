@@ -5,7 +5,7 @@
 #define APP_VAULT_KEEP_H
 
 #include "app/config/config.h"
-#include "base/crypto.h"
+#include "base/crypto/crypto.h"
 
 struct vault_store;
 

@@ -9,9 +9,9 @@
 #include "app/setup/files/secret_source.h"
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/process/runtime.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 
 static bool names_server_keys(const struct config *config)
 {

@@ -6,10 +6,10 @@
  * new requests elsewhere (router/plan/plan.c). */
 #include "app/setup/process/device_keeper.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/periodic.h"
+#include "base/core/error.h"
+#include "base/thread/periodic.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "device/device.h"
 #include "engine/session/scheduler.h"
 

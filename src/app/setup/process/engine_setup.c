@@ -10,9 +10,9 @@
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_record.h"
 #include "app/setup/policy/policy_build.h"
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/log.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/time/log.h"
 
 #include <stdio.h>
 #include <string.h>

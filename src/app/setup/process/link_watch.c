@@ -7,8 +7,8 @@
 #include "app/setup/process/link_watch.h"
 
 #include "api/deferral/deferral.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "device/device.h"
 
 #include <linux/netlink.h>

@@ -5,7 +5,7 @@
 #define APP_LINK_WATCH_H
 
 #include "api/http/api_host.h"
-#include "base/loop.h"
+#include "base/thread/loop.h"
 
 struct link_watch;
 

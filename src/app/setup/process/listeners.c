@@ -6,9 +6,9 @@
 
 #include "app/config/config_listen.h"
 #include "app/setup/process/client_keys.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/log.h"
 #include "net/client/loopback.h"
 #include "net/transport/address_set.h"
 #include "net/transport/listen.h"

@@ -7,7 +7,7 @@
  * the page cache as it is used, some 64 KiB with each fault. */
 #include "app/setup/process/memory_rest.h"
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 #include <link.h>
 #include <malloc.h>

@@ -6,9 +6,9 @@
  * take as long as the pass under way, and an event loop must not wait. */
 #include "app/setup/process/model_loading.h"
 
-#include "base/assertion.h"
-#include "base/error.h"
-#include "base/log.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/time/log.h"
 #include "engine/session/scheduler.h"
 
 #include <limits.h>

@@ -16,11 +16,11 @@
 
 #include "api/telemetry/otlp.h"
 #include "api/telemetry/otlp_json.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/time/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>

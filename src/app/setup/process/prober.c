@@ -5,9 +5,9 @@
 #include "app/setup/process/prober.h"
 
 #include "app/config/config.h"
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/core/assertion.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 
 #include <pthread.h>
 #include <stdlib.h>

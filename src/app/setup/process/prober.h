@@ -6,7 +6,7 @@
 #ifndef APP_PROBER_H
 #define APP_PROBER_H
 
-#include "base/loop.h"
+#include "base/thread/loop.h"
 #include "exchange/machine/exchange.h"
 
 struct prober;

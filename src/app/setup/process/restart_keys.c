@@ -3,7 +3,7 @@
  * takes it. */
 #include "app/setup/process/restart_keys.h"
 
-#include "base/log.h"
+#include "base/time/log.h"
 
 #include <string.h>
 

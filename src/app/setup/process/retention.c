@@ -2,10 +2,10 @@
  * is away is tried again a minute later; the ledger's own thread has told of it. */
 #include "app/setup/process/retention.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/periodic.h"
+#include "base/core/error.h"
+#include "base/thread/periodic.h"
+#include "base/time/clock.h"
+#include "base/time/log.h"
 #include "ledger/record/prune.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "app/setup/process/review_events.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "exchange/machine/exchange.h"
 #include "ledger/store/queue_store.h"
 #include "net/client/webhook.h"

@@ -1,8 +1,8 @@
 /* Datagrams to a socket of the manager's. A lost one is not worth an error: the manager notices. */
 #include "app/setup/process/service_manager.h"
 
-#include "base/clock.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -5,9 +5,9 @@
 
 #include "app/setup/files/state_file.h"
 #include "app/setup/files/state_lock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/path.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/time/log.h"
 #include "ledger/egress/egress_log.h"
 #include "ledger/record/ledger.h"
 #include "privacy/scan/class_file.h"

@@ -3,11 +3,11 @@
  * would be an alarm for ever. */
 #include "app/setup/process/watch_file.h"
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/time/clock.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef APP_WATCH_FILE_H
 #define APP_WATCH_FILE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "exchange/limits/watch.h"
 
 /* The alarm as it is shown to others: without its caller. **returns new** (json_free). */

@@ -3,7 +3,7 @@
 #include "app/setup/process/webhook_setup.h"
 
 #include "app/setup/files/secret_source.h"
-#include "base/error.h"
+#include "base/core/error.h"
 #include "net/client/webhook.h"
 
 static enum td_status read_target(const struct config_webhook *from, struct secret **secret,

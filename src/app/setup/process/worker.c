@@ -10,9 +10,9 @@
 #include "api/files/batch_runner.h"
 #include "app/setup/process/link_watch.h"
 #include "app/setup/process/prober.h"
-#include "base/assertion.h"
-#include "base/clock.h"
-#include "base/error.h"
+#include "base/core/assertion.h"
+#include "base/core/error.h"
+#include "base/time/clock.h"
 #include "net/client/loop_event.h"
 
 #include <pthread.h>

@@ -7,8 +7,8 @@
 #include "app/config/packed_help.h"
 #include "app/evidence/policy_report.h"
 #include "app/setup/process/client_keys.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 

@@ -6,10 +6,10 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/evidence/front_svg.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "router/learn/bootstrap.h"
 
 #include <math.h>

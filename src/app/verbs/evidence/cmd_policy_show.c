@@ -5,10 +5,10 @@
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "ledger/record/ledger.h"
 
 #include <stdio.h>

@@ -7,9 +7,9 @@
 #include "app/config/packed_help.h"
 #include "app/evidence/policy_report.h"
 #include "app/setup/privacy/privacy_setup.h"
-#include "base/json.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/path.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 

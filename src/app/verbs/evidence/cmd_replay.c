@@ -8,9 +8,9 @@
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
 #include "app/evidence/policy_opened.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
+#include "base/core/error.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "router/learn/bootstrap.h"
 
 #include <math.h>

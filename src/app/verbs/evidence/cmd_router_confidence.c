@@ -11,9 +11,9 @@
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_identity.h"
 #include "app/setup/policy/confidence_file.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
+#include "base/core/error.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "router/plan/facts.h"
 
 #include <stdio.h>

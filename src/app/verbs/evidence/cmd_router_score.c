@@ -5,9 +5,9 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/setup/policy/classifier_file.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,9 +7,9 @@
 #include "app/config/packed_help.h"
 #include "app/evidence/ledger_lines.h"
 #include "app/evidence/ledger_trial.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "router/learn/train.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/verbs/inspect/egress_record.h"
-#include "base/error.h"
+#include "base/core/error.h"
 #include "ledger/egress/egress_read.h"
 
 #include <errno.h>

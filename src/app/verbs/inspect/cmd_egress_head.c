@@ -6,9 +6,9 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/verbs/inspect/egress_record.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "ledger/egress/egress_verify.h"
 
 #include <stdio.h>

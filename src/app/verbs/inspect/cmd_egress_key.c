@@ -5,8 +5,8 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/verbs/inspect/egress_record.h"
-#include "base/error.h"
-#include "base/json.h"
+#include "base/core/error.h"
+#include "base/json/json.h"
 #include "ledger/egress/egress_read.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/verbs/inspect/egress_record.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 

@@ -8,7 +8,7 @@
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "app/terminal/word_wrap.h"
 #include "app/verbs/inspect/report_groups.h"
 #include "app/verbs/inspect/report_money.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "ledger/record/ledger.h"
 #include "ledger/store/key_store.h"
 

@@ -1,7 +1,7 @@
 /* A record that is missing is told apart from one that is switched off: the first may be a loss. */
 #include "app/verbs/inspect/egress_record.h"
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #include "app/verbs/inspect/report_groups.h"
 
 #include "app/cli/command.h"
-#include "base/json.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/utf8.h"
 
 #include <math.h>
 #include <stdio.h>

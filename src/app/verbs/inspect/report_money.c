@@ -3,7 +3,7 @@
 #include "app/verbs/inspect/report_money.h"
 
 #include "app/config/config.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <math.h>
 #include <stdio.h>

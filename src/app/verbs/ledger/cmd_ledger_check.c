@@ -6,8 +6,8 @@
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
 #include "app/setup/policy/consistency_setup.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "ledger/egress/egress_verify.h"
 #include "ledger/record/upkeep.h"
 

@@ -9,10 +9,10 @@
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/consistency_setup.h"
 #include "app/setup/process/storage.h"
-#include "base/clock.h"
-#include "base/crypto.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "ledger/record/upkeep.h"
 
 #include <stdio.h>

@@ -7,9 +7,9 @@
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
 #include "app/evidence/ledger_lines.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "ledger/record/ledger.h"
 
 #include <errno.h>

@@ -6,9 +6,9 @@
 #include "app/cli/progress.h"
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "quant/convert/convert.h"
 
 #include <stdio.h>

@@ -8,9 +8,9 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/evidence/ledger_lines.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "quant/measure/collect.h"
 
 #include <stdio.h>

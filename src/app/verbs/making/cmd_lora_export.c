@@ -4,7 +4,7 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "quant/convert/lora_peft.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/recipe/recipe_build.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <signal.h>
 #include <stdio.h>

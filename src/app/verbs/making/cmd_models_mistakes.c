@@ -9,9 +9,9 @@
 #include "app/config/packed_help.h"
 #include "app/evidence/ledger_lines.h"
 #include "app/quality/mistakes.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 

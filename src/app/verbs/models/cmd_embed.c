@@ -4,9 +4,9 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "engine/embedding/embedding.h"
 
 #include <stdio.h>

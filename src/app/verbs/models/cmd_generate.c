@@ -7,10 +7,10 @@
 #include "app/cli/sampling_options.h"
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #include "app/cli/lora_options.h"
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/measure/divergence.h"
 #include "engine/measure/perplexity.h"
 #include "quant/measure/texts.h"

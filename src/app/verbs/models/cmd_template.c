@@ -5,8 +5,8 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
-#include "base/error.h"
-#include "base/json.h"
+#include "base/core/error.h"
+#include "base/json/json.h"
 #include "engine/model/chat_tools.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <stdlib.h>

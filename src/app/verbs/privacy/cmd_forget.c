@@ -10,9 +10,9 @@
 #include "app/config/packed_help.h"
 #include "app/setup/privacy/stored_forget.h"
 #include "app/setup/process/storage.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 

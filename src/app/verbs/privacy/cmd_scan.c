@@ -8,10 +8,10 @@
 #include "app/config/packed_help.h"
 #include "app/setup/privacy/privacy_setup.h"
 #include "app/verbs/privacy/scan_files.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

@@ -9,9 +9,9 @@
 #include "app/cli/help.h"
 #include "app/cli/text_decode.h"
 #include "app/setup/files/run_program.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <errno.h>
 #include <fts.h>

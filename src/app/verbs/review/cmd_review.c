@@ -8,11 +8,11 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/setup/files/queue_file.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/bytes/buf.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/utf8.h"
 
 #include <stdio.h>
 #include <string.h>

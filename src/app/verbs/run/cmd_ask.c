@@ -9,9 +9,9 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/terminal/signals.h"
-#include "base/error.h"
-#include "base/str.h"
-#include "base/utf8.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/text/utf8.h"
 
 #include <errno.h>
 #include <sys/stat.h>

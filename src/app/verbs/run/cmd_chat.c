@@ -8,7 +8,7 @@
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
-#include "base/str.h"
+#include "base/core/str.h"
 
 /* The folder of the history, or NULL. Beside a server's URL there is no runtime that has read the
  * configuration; one that cannot be read is no reason not to talk to the server. */

@@ -8,7 +8,7 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define OUTPUT_BYTES_MAX (4u << 20)
 

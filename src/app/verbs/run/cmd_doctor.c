@@ -8,9 +8,9 @@
 #include "app/config/mistakes.h"
 #include "app/config/packed_help.h"
 #include "app/verbs/run/doctor.h"
-#include "base/buf.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 #include "ledger/egress/egress_log.h"
 
 #include <stdarg.h>

@@ -7,9 +7,9 @@
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
 #include "app/terminal/line_reader.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/str.h"
+#include "base/bytes/file.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 #include "tier/servers.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 #include "app/setup/model/model_record.h"
 #include "app/setup/model/model_store.h"
 #include "app/verbs/run/doctor.h"
-#include "base/memory_free.h"
+#include "base/machine/memory_free.h"
 #include "device/sysfs.h"
 #include "engine/forward/kv_pool.h"
 #include "engine/gguf/gguf_split.h"

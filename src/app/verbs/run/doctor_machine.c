@@ -3,11 +3,11 @@
 #include "app/setup/process/client_keys.h"
 #include "app/setup/process/listeners.h"
 #include "app/verbs/run/doctor.h"
-#include "base/clock.h"
-#include "base/confine.h"
-#include "base/cores.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/path.h"
+#include "base/core/str.h"
+#include "base/machine/confine.h"
+#include "base/machine/cores.h"
+#include "base/time/clock.h"
 #include "kernels/kernels.h"
 #include "net/transport/listen.h"
 #include "net/transport/tls.h"
@@ -39,7 +39,7 @@ static void check_cpu(struct doctor *doctor)
         doctor_add(doctor, "cpu", HEALTH_OK, NULL, "kernel variant %s", kernels->name);
 }
 
-/* As the engine sees them: see base/cores.h. */
+/* As the engine sees them: see base/machine/cores.h. */
 static void check_cores(struct doctor *doctor)
 {
     struct cores cores;

@@ -10,10 +10,10 @@
 #include "app/setup/policy/calibration_file.h"
 #include "app/setup/policy/confidence_file.h"
 #include "app/verbs/run/doctor.h"
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/memory_free.h"
-#include "base/names.h"
+#include "base/json/json.h"
+#include "base/machine/memory_free.h"
+#include "base/text/names.h"
+#include "base/time/clock.h"
 #include "ledger/record/ledger.h"
 
 #include <math.h>

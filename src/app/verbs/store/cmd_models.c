@@ -8,9 +8,9 @@
 #include "app/config/packed_help.h"
 #include "app/setup/credentials/server_secrets.h"
 #include "app/setup/model/model_file.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/text/names.h"
 #include "tier/servers.h"
 
 #include <stdio.h>

@@ -9,9 +9,9 @@
 #include "app/setup/model/adapter_file.h"
 #include "app/setup/model/model_age.h"
 #include "app/setup/model/model_store.h"
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
+#include "base/time/clock.h"
 #include "engine/gguf/gguf_split.h"
 
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #include "app/setup/model/adapter_file.h"
 #include "app/setup/model/model_default.h"
 #include "app/store/pull.h"
-#include "base/error.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <signal.h>
 #include <stdio.h>

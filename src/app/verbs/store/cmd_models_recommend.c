@@ -6,7 +6,7 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/store/shortlist.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
 #include "app/setup/model/model_store.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 

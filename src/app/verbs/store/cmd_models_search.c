@@ -7,8 +7,8 @@
 #include "app/setup/model/catalog.h"
 #include "app/setup/model/hub.h"
 #include "app/store/pull.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 #include <strings.h>

@@ -9,9 +9,9 @@
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_manifest.h"
 #include "app/setup/model/model_store.h"
-#include "base/error.h"
-#include "base/path.h"
-#include "base/str.h"
+#include "base/bytes/path.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

@@ -7,9 +7,9 @@
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
 #include "app/setup/files/state_lock.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/core/error.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 

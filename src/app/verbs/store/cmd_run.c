@@ -10,7 +10,7 @@
 #include "app/setup/model/model_store.h"
 #include "app/store/pull.h"
 #include "app/store/shortlist.h"
-#include "base/error.h"
+#include "base/core/error.h"
 
 #include <signal.h>
 #include <stdio.h>

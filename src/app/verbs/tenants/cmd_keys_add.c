@@ -7,8 +7,8 @@
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
 #include "app/verbs/tenants/key_command.h"
-#include "base/crypto.h"
-#include "base/json.h"
+#include "base/crypto/crypto.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 

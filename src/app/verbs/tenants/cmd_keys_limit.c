@@ -6,7 +6,7 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/verbs/tenants/key_command.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 

@@ -7,9 +7,9 @@
 #include "app/terminal/terminal.h"
 #include "app/terminal/word_wrap.h"
 #include "app/verbs/tenants/key_command.h"
-#include "base/buf.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/bytes/buf.h"
+#include "base/core/str.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
 #include "app/verbs/tenants/key_command.h"
-#include "base/crypto.h"
-#include "base/str.h"
+#include "base/core/str.h"
+#include "base/crypto/crypto.h"
 
 #define OVERLAP_MS_MAX (365ull * 86400000)
 

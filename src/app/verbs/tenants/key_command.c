@@ -5,9 +5,9 @@
 #include "app/config/config.h"
 #include "app/setup/files/key_file.h"
 #include "app/setup/policy/consistency_setup.h"
-#include "base/crypto.h"
-#include "base/error.h"
-#include "base/json.h"
+#include "base/core/error.h"
+#include "base/crypto/crypto.h"
+#include "base/json/json.h"
 
 #include <stdio.h>
 #include <unistd.h>
