@@ -467,6 +467,21 @@ def test_an_adapter_is_shown_as_one():
 
 
 @case
+def test_what_a_file_says_does_not_steer_the_terminal():
+    def text(value):
+        return struct.pack("<Q", len(value)) + value
+
+    key, name = text(b"general.architecture"), b"red\x1b[31m"
+    head = b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + key + struct.pack("<I", 8) + text(name)
+    with Folder() as folder:
+        folder.path.mkdir(exist_ok=True)
+        (folder.path / "red.gguf").write_bytes(head)
+        for command in (["models", "list"], ["models", "info", "red"]):
+            code, out, err = run(*command, env=folder.env)
+            assert code == 0 and b"red\xef\xbf\xbd[31m" in out and b"\x1b" not in out, (out, err)
+
+
+@case
 def test_list_info_rm_and_use_by_name():
     with Folder() as folder:
         code, out, err = run("models", "list", env=folder.env)

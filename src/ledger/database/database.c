@@ -187,11 +187,6 @@ static enum td_status add_texts(struct db *db, const char *path, struct td_error
                : error_set(err, TD_NO_MEMORY, "ledger %s: no memory to open it", path);
 }
 
-void database_take_memory_late(void)
-{
-    db_sqlite_take_memory_late();
-}
-
 enum td_status database_open_writer(const char *path, struct db **out, struct td_error *err)
 {
     ASSERT(path != NULL && out != NULL);

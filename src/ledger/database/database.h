@@ -5,11 +5,6 @@
 
 #include "ledger/database/db.h"
 
-/* SQLite takes no memory for pages and small values before it needs them: otherwise each connection
- * has 135 KiB at once, and writes into all of it. Before the first is opened, by a program that is
- * alone in its process, because it holds for every connection. */
-void database_take_memory_late(void);
-
 /* Opens for writing; creates the file (0600) and its folders (0700) if needed. A file that is no
  * ledger, is damaged, or was written by a newer version is refused and left as it is. **returns
  * new** (db_close). */

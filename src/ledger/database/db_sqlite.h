@@ -6,7 +6,9 @@
 
 enum db_sqlite_mode { DB_SQLITE_READ, DB_SQLITE_WRITE };
 
-/* See database_take_memory_late. */
+/* SQLite takes no memory for pages and small values before it needs them: otherwise each connection
+ * has 135 KiB at once, and writes into all of it. Before the first is opened, by a program that is
+ * alone in its process, because it holds for every connection. */
 void db_sqlite_take_memory_late(void);
 /* Opens a file that is there. It waits 5 s for others that write. **returns new** (db_close). */
 TD_MUST_CHECK enum td_status db_sqlite_open(const char *path, enum db_sqlite_mode mode,

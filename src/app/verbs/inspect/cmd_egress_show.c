@@ -67,10 +67,13 @@ static enum td_status show_line(void *ctx, struct td_str line, struct td_error *
         return status;
     bool wanted = !show->exchange ||
                   str_starts_with(json_text(json_get(entry, "exchange")), str_from(show->exchange));
-    if (wanted && show->json)
+    if (wanted && show->json) {
         printf("%s" STR_FMT, show->count ? "," : "", STR_ARG(line));
-    else if (wanted)
+    } else if (wanted) {
+        command_harmless_begin();
         print_entry(entry);
+        command_harmless_end();
+    }
     if (wanted) {
         show->count++;
         show->bytes += (uint64_t)json_int(json_get(entry, "bytes"), 0);

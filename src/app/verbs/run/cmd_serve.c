@@ -46,7 +46,7 @@
 #include "base/machine/memory_free.h"
 #include "base/thread/background.h"
 #include "base/time/log.h"
-#include "ledger/database/database.h"
+#include "ledger/database/db_sqlite.h"
 #include "ledger/store/deferred_store.h"
 #include "ledger/store/file_store.h"
 #include "ledger/store/key_store.h"
@@ -606,7 +606,7 @@ static int cmd_serve(int argc, char **argv)
      * its own, and the kernel gives those that are used. */
     mallopt(M_MMAP_THRESHOLD, TABLE_BYTES);
     mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
-    database_take_memory_late();
+    db_sqlite_take_memory_late();
     struct serve *serve = calloc(1, sizeof *serve);
     struct td_error err = {0};
     if (!serve) {

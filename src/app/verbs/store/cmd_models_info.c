@@ -297,6 +297,7 @@ static bool print_text(const struct gguf *gguf, const struct needs *needs)
     char value[96];
     struct model_origin origin;
     struct type_sum sums[TENSOR_TYPE_COUNT];
+    command_harmless_begin();
     printf("%s\n%llu bytes, %zu tensors, fingerprint %016llx\n", gguf_path(gguf),
            (unsigned long long)gguf_file_bytes(gguf), gguf_tensor_count(gguf),
            (unsigned long long)gguf_fingerprint(gguf));
@@ -319,6 +320,7 @@ static bool print_text(const struct gguf *gguf, const struct needs *needs)
     puts(count ? "" : "no tensors");
     for (size_t i = 0; gguf_describe(gguf, i, &key, &type, value, sizeof value); i++)
         printf("  %-42.*s %s\n", (int)(key.len > 200 ? 200 : key.len), key.data, value);
+    command_harmless_end();
     return fflush(stdout) == 0;
 }
 

@@ -141,7 +141,9 @@ static bool visit(void *ctx, const char *name, const char *path, bool part)
     if (listing->json) {
         json_push(listing->models, object);
     } else {
+        command_harmless_begin();
         print_row(object);
+        command_harmless_end();
         json_free(object);
     }
     return true;

@@ -82,10 +82,13 @@ static int cmd_models_search(int argc, char **argv)
                                 pull.cancel};
         status = hub_search(&hub, words[0], &list, &err);
     }
-    if (status == TD_OK && json)
+    if (status == TD_OK && json) {
         printed = command_print_json(json_clone(list));
-    else if (status == TD_OK)
+    } else if (status == TD_OK) {
+        command_harmless_begin();
         print_found(list, pull.endpoint);
+        command_harmless_end();
+    }
     json_free(list);
     catalog_free(catalog);
     config_free(pull.config);
