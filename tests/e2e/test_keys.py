@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from key_store import Store, bearer
-from tandem import SOON_S, Tandem, clean_environment, run, wait_until
+from tandem import SOON_S, Tandem, check_prompt, clean_environment, run, wait_until
 
 SECRET = re.compile(r"sk-tandem-[0-9a-f]{48}")
 
@@ -156,6 +156,17 @@ def test_a_running_server_takes_every_change_within_a_second():
         assert "no key" in store.keys("limit", "shop", "--weight", "2", code=1)["error"]
         again = store.add("shop")
         wait_until(lambda: status(tandem, again) == 200, SOON_S, "another key of the name")
+
+        def revoking() -> float:
+            name = f"key-{time.monotonic_ns()}"
+            gone = store.add(name)
+            wait_until(lambda: status(tandem, gone) == 200)
+            store.keys("revoke", name)
+            begun = time.monotonic()
+            wait_until(lambda: status(tandem, gone) == 401)
+            return time.monotonic() - begun
+
+        check_prompt(revoking, 1)
 
 
 @case

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from check import case, equal, main
+from check import Skip, case, equal, main
 from tandem import BINARY, NANO, ROOT, SHARED, clean_environment, run
 
 STORIES = SHARED / "golden" / "real" / "stories260K-f32.gguf"
@@ -213,7 +213,7 @@ def test_scales_are_taken_back_where_the_whole_model_does_not_gain_from_them():
     """Random weights: what seems to gain is chance, and the last third of the text shows it."""
     source = SHARED / "golden" / "models" / "gemma3-f32.gguf"
     if not source.exists():
-        return
+        raise Skip(f"no {source.name}")
     with tempfile.TemporaryDirectory() as folder:
         _, text = chats(folder)
         plain, scaled = Path(folder) / "plain.gguf", Path(folder) / "scaled.gguf"

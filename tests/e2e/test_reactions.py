@@ -93,14 +93,14 @@ def test_a_changed_question_is_an_edit_and_the_next_one_goes_on():
 def test_what_says_nothing_is_not_taken_for_a_reaction():
     with server(ScriptedCloud()) as tandem:
         first = repeat_like_a_program(tandem)
-        ask(tandem, ASKED)
+        asked = ask(tandem, ASKED)
         time.sleep(READING_S)
         others = [
             ask(tandem, [user("Another question, why not?")]),  # first questions stand alone
             ask(tandem, ASKED, user="somebody-else"),
             ask(tandem, [{"role": "system", "content": "Be short."}, *ASKED]),
         ]
-        for exchange in [first, *others]:
+        for exchange in [first, asked, *others]:
             equal(reactions(tandem, exchange), [], exchange)
 
 

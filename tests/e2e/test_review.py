@@ -136,9 +136,7 @@ def test_low_stakes_and_what_may_not_wait_do_not_reach_people():
 def test_a_full_queue_is_a_reason():
     with Tandem(config("queue_max: 1")) as tandem:
         equal(ask(tandem).tandem["pending"], True)
-        time.sleep(
-            2
-        )  # the count that requests see is a quarter of a second old: far more than that
+        time.sleep(2)  # requests see a count of a quarter of a second ago
         second = ask(tandem)
         assert "removed_full" in codes(second), codes(second)
         assert "pending" not in second.tandem
@@ -451,7 +449,7 @@ def test_a_replay_of_the_same_policy_knows_people():
     form = {"type": "json_object"}
     with Tandem(policy(1)) as tandem:
         equal(tandem.chat(QUESTION, max_tokens=8).tandem["pending"], True)
-        time.sleep(2)
+        time.sleep(2)  # requests see a count of a quarter of a second ago
         for answer, code in [
             (tandem.chat(QUESTION, max_tokens=8), "removed_full"),
             (tandem.chat(QUESTION, max_tokens=8, response_format=form), "removed_capability"),

@@ -335,6 +335,15 @@ def wait_until(
     raise AssertionError(f"{what} did not come true within {seconds} s")
 
 
+def check_prompt(measure: Callable[[], float], seconds: float) -> None:
+    """A promise of time: `measure` tells how long one try took. A busy machine may be late, so the
+    promise holds where one of some tries keeps it."""
+    took: list[float] = []
+    while not took or (min(took) > seconds and len(took) < 8):
+        took.append(measure())
+    assert min(took) <= seconds, f"at best {min(took):.2f} s, and {seconds} s were promised"
+
+
 def status_of(path: Path) -> dict[str, str]:
     """The fields of a /proc/PID/status."""
     return dict(line.split(":", 1) for line in path.read_text().splitlines() if ":" in line)

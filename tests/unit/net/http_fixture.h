@@ -215,8 +215,9 @@ static inline struct server_options fixture_options(void)
         .body_bytes_max = 1024 * 1024,
         .header_bytes_max = 16 * 1024,
         .connection_max = 1000,
-        .header_timeout_ms = 10000,
-        .idle_timeout_ms = 10000,
+        /* Longer than tests wait for anything else that closes a connection. */
+        .header_timeout_ms = 100000,
+        .idle_timeout_ms = 100000,
     };
 }
 
