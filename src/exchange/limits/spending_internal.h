@@ -19,6 +19,7 @@ struct entry {
 struct beside {
     double before_usd; /* spent today before the start, and told by nobody since */
     double others_usd; /* by other nodes, as far as it is known */
+    double heard_usd;  /* the same, as their rows have it: others_usd may be newer */
     double told_usd;   /* what they have been told of this one */
     double sure_usd;   /* and the time before, since when they have told what they did */
     double granted;    /* up to where its own sum is announced, in billionths of a USD */
@@ -32,6 +33,7 @@ struct spending {
     struct beside *beside;            /* [slot_count], as the slots; NULL = this node is alone */
     const struct shared_limits *door; /* NULL = nobody is asked before something is spent */
     uint32_t nodes;                   /* that are there, with this one */
+    uint32_t node_counts;             /* how often that was told since the start */
     uint32_t unsaved[UNSAVED_MAX];    /* slots whose sum others are to be told, or were just now */
     size_t unsaved_count;             /* UNSAVED_MAX + 1 = some have no place: all are looked at */
     int year, day;                    /* of the entries; local time */

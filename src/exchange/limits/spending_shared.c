@@ -21,6 +21,8 @@
 
 #define NANO 1e9 /* money is told to others in billionths of a USD */
 #define PART_OF_BUDGET 0.01
+/* Nodes are counted at the start and then every two seconds; each writes its row every second. */
+#define COUNTS_UNTIL_TOLD 2
 
 bool spending_share(struct spending *spending)
 {
@@ -38,6 +40,7 @@ void spending_set_nodes(struct spending *spending, uint32_t nodes)
 {
     pthread_mutex_lock(&spending->lock);
     spending->nodes = nodes ? nodes : 1;
+    spending->node_counts++;
     pthread_mutex_unlock(&spending->lock);
 }
 
@@ -209,14 +212,18 @@ void spending_hear(struct spending *spending, const struct key_spent *spent, boo
     spending_turn_day_locked(spending);
     struct entry *entry = find_locked(spending, spent, &beside);
     if (entry) {
-        if (first) { /* what was recorded before and is in no row */
-            double rows_usd = spent->own_usd + spent->others_usd;
-            beside->before_usd = fmax(beside->before_usd - rows_usd, 0);
+        /* What was recorded before and is in no row. Soon after the start others write rows for
+         * what the ledger had of them already. */
+        double grown_usd = spent->others_usd - beside->heard_usd;
+        if (first || spending->node_counts <= COUNTS_UNTIL_TOLD)
+            beside->before_usd = fmax(beside->before_usd - grown_usd, 0);
+        if (first) {
+            beside->before_usd = fmax(beside->before_usd - spent->own_usd, 0);
             entry->spent_usd += spent->own_usd;
             beside->told_usd += spent->own_usd;
             beside->sure_usd += spent->own_usd;
         }
-        beside->others_usd = spent->others_usd;
+        beside->others_usd = beside->heard_usd = spent->others_usd;
     }
     pthread_mutex_unlock(&spending->lock);
 }

@@ -125,6 +125,8 @@ static void test_a_start_knows_what_was_recorded_and_what_is_in_rows_once(void)
     spending_hear(a, &row, true);
     CHECK(near(spending_today(a, all), 3.25) && near(spending_today(a, old), 5));
     CHECK(spending_take(a, told, 2) == 0);
+    spending_set_nodes(a, 2);
+    spending_set_nodes(a, 2);
     row.others_usd = 4;
     spending_hear(a, &row, false);
     CHECK(near(spending_today(a, all), 5.25));
@@ -136,6 +138,40 @@ static void test_a_start_knows_what_was_recorded_and_what_is_in_rows_once(void)
     CHECK(near(spending_spent(alone, all), 3.25));
     spending_free(a);
     spending_free(alone);
+}
+
+static void test_a_start_counts_what_others_had_not_told_yet_once(void)
+{
+    struct hands hands;
+    hands_init(&hands);
+    struct spending *a = node_new(&hands, 100, 2);
+    uint64_t all = spending_key("all", NULL, ""), late = spending_key("late", NULL, "");
+    struct key_spent row = {.own_usd = 1, .others_usd = 2};
+    char month[11];
+    key_store_periods(hands.wall_ms, row.period, month);
+    spending_restore(a, all, 5); /* of which another node is to tell 1, and nobody tells 1 */
+    spending_restore(a, late, 4);
+    snprintf(row.whom, sizeof row.whom, "b%016llx", (unsigned long long)all);
+    spending_hear(a, &row, true);
+    CHECK(near(spending_today(a, all), 5));
+    row.others_usd = 3;
+    spending_hear(a, &row, false);
+    CHECK(near(spending_today(a, all), 5));
+    spending_hear(a, &row, false); /* the same again */
+    CHECK(near(spending_today(a, all), 5));
+    row.own_usd = 0;
+    row.others_usd = 4.5;
+    snprintf(row.whom, sizeof row.whom, "b%016llx", (unsigned long long)late);
+    spending_hear(a, &row, false); /* there was no row at the start */
+    CHECK(near(spending_today(a, late), 4.5));
+    spending_set_nodes(a, 2); /* some seconds later: by now everybody has told it */
+    spending_set_nodes(a, 2);
+    snprintf(row.whom, sizeof row.whom, "b%016llx", (unsigned long long)all);
+    row.others_usd = 3.5;
+    row.own_usd = 1;
+    spending_hear(a, &row, false);
+    CHECK(near(spending_today(a, all), 5.5));
+    spending_free(a);
 }
 
 static void test_all_sums_are_told_also_when_they_are_many(void)
@@ -241,6 +277,7 @@ int main(void)
     RUN(test_what_one_node_spends_counts_on_the_others);
     RUN(test_others_are_taken_to_spend_what_a_node_has_not_told_yet);
     RUN(test_a_start_knows_what_was_recorded_and_what_is_in_rows_once);
+    RUN(test_a_start_counts_what_others_had_not_told_yet_once);
     RUN(test_all_sums_are_told_also_when_they_are_many);
     RUN(test_nobody_spends_the_last_of_a_budget_twice);
     return test_finish();
