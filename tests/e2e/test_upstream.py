@@ -72,6 +72,44 @@ def test_an_answer_that_cannot_be_used_is_its_exchanges_fault():
             equal((name, tandem.chat(HARD, BOB).status), (name, 200))
 
 
+CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+ABSURD = (128, 2**31, 2**32 - 1, 2**63 - 1, -1, 1.5, 1e300, "0")
+
+
+def asked_in_all_dialects(stream):
+    """(path, body): the same question."""
+    turn = [{"role": "user", "content": HARD}]
+    yield "/v1/chat/completions", {"messages": turn, "stream": stream}
+    yield "/v1/messages", {"max_tokens": 50, "messages": turn, "stream": stream}
+    yield "/v1/responses", {"input": HARD, "stream": stream}
+    yield "/api/chat", {"messages": turn, "stream": stream}
+
+
+@case
+def test_a_call_with_an_absurd_number_is_the_upstreams_fault_in_all_dialects():
+    cloud = ScriptedCloud()
+    with server(cloud.base_url) as tandem:
+        for index in ABSURD:
+            delta = {"tool_calls": [CALL | {"index": index}]}
+            cloud.script = Script(pieces=[""], extra_delta=delta, finish="tool_calls")
+            for stream in (False, True):
+                for path, body in asked_in_all_dialects(stream):
+                    answer = tandem.request("POST", path, {"model": "auto"} | body, ONLY_CLOUD)
+                    equal((path, index, answer.status), (path, index, 502))
+                    assert b"the index of a tool call is no number" in answer.body, answer.body
+
+
+@case
+def test_a_call_with_a_long_id_is_passed_on():
+    cloud = ScriptedCloud()
+    with server(cloud.base_url) as tandem:
+        delta = {"tool_calls": [CALL | {"index": 0, "id": "c" * 400}]}
+        cloud.script = Script(pieces=[""], extra_delta=delta, finish="tool_calls")
+        answer = tandem.chat(HARD, ONLY_CLOUD)
+        equal(answer.status, 200)
+        equal(answer.json["choices"][0]["message"]["tool_calls"][0]["id"], "c" * 400)
+
+
 RUBBISH = {
     "no HTTP": Script(raw=b"\x00\xff\x00garbage\r\n\r\n"),
     "no JSON in a chunk": Script(garbage_after=0),

@@ -5,11 +5,9 @@
 #include "api/wire/grown.h"
 #include "base/core/assertion.h"
 #include "base/core/str.h"
+#include "tier/openai/openai_delta.h"
 
 #include <stdlib.h>
-
-/* OpenAI allows 128 tools; more calls than tools in one answer is a broken peer. */
-#define TOOL_CALLS_MAX 128
 
 struct tool_call {
     struct buf id, name, arguments;
@@ -18,7 +16,7 @@ struct tool_call {
 };
 
 struct tool_calls {
-    struct tool_call calls[TOOL_CALLS_MAX];
+    struct tool_call calls[DELTA_CALLS_MAX];
     size_t count;
     size_t bytes_max;
     bool failed;
@@ -47,14 +45,14 @@ void tool_calls_free(struct tool_calls *calls)
 
 static struct tool_call *call_at(struct tool_calls *calls, size_t index)
 {
-    if (index >= TOOL_CALLS_MAX) {
+    if (index >= DELTA_CALLS_MAX) {
         calls->failed = true;
         return NULL;
     }
     while (calls->count <= index) {
         struct tool_call *call = &calls->calls[calls->count++];
-        buf_init(&call->id, 256);
-        buf_init(&call->name, 256);
+        buf_init(&call->id, calls->bytes_max);
+        buf_init(&call->name, calls->bytes_max);
         buf_init(&call->arguments, calls->bytes_max);
     }
     return &calls->calls[index];
@@ -117,7 +115,7 @@ void tool_calls_add(struct tool_calls *calls, const struct json *list)
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *item = json_at(list, i);
         int64_t index = json_int(json_get(item, "index"), (int64_t)i);
-        struct tool_call *call = call_at(calls, index < 0 ? TOOL_CALLS_MAX : (size_t)index);
+        struct tool_call *call = call_at(calls, index < 0 ? DELTA_CALLS_MAX : (size_t)index);
         if (!call)
             return;
         const struct json *function = json_get(item, "function");

@@ -115,6 +115,19 @@ bool openai_delta_next(struct delta_reader *reader, struct delta_part *out)
     return true;
 }
 
+bool openai_delta_numbered(const struct json *delta)
+{
+    const struct json *calls = json_get(delta, "tool_calls");
+    for (size_t i = 0; is(calls, JSON_KIND_ARRAY) && i < json_count(calls); i++) {
+        const struct json *index = json_get(json_at(calls, i), "index");
+        if (!json_absent(index) && !is(index, JSON_KIND_INT))
+            return false;
+        if (number_of(json_at(calls, i), (int64_t)i) >= DELTA_CALLS_MAX)
+            return false;
+    }
+    return true;
+}
+
 /* No deeper than base/json/json.h reads. */
 static size_t text_bytes(const struct json *value)
 {

@@ -15,6 +15,8 @@ enum delta_part_kind {
     DELTA_ENTRY, /* an object of the list `name`, which may continue one with its number */
 };
 
+/* OpenAI allows 128 tools; more calls than tools in one answer is a broken peer. */
+#define DELTA_CALLS_MAX 128
 /* In place of a number: the only call of an answer in OpenAI's form before 2023-11. */
 #define DELTA_OLD_CALL UINT32_MAX
 /* The number of an entry that is whole. */
@@ -50,6 +52,9 @@ struct delta_reader {
 void openai_delta_read(struct delta_reader *reader, const struct json *raw_delta);
 /* The next part, in the order of the delta; false at the end. Nulls are left out. */
 bool openai_delta_next(struct delta_reader *reader, struct delta_part *out);
+
+/* Whether each call of the delta has a number below DELTA_CALLS_MAX, or none and its place. */
+bool openai_delta_numbered(const struct json *delta);
 
 /* The bytes of all texts in a part. */
 size_t openai_delta_bytes(const struct delta_part *part);

@@ -220,6 +220,8 @@ static void read_choice(struct openai_stream *stream, const struct json *choice)
     else if (!json_absent(json_get(delta, "content")) &&
              !is(json_get(delta, "content"), JSON_KIND_TEXT))
         malformed(stream, "delta.content is not a string");
+    else if (!openai_delta_numbered(delta))
+        unusable(stream, "the index of a tool call is no number from 0 to 127");
     else
         check_logprobs(stream, json_get(choice, "logprobs"));
     if (stream->err->status != TD_OK)

@@ -432,6 +432,33 @@ static void test_what_nobody_can_read_is_told_from_what_is_no_json(void)
     }
 }
 
+static void test_a_call_with_a_number_that_no_call_has_is_malformed(void)
+{
+    static const struct {
+        const char *index;
+        bool right;
+    } cases[] = {
+        {"0", true},           {"127", true},    {"null", true}, {"128", false},
+        {"2147483648", false}, {"-1", false},    {"1.5", false}, {"4294967295", false},
+        {"1e300", false},      {"\"0\"", false}, {"{}", false},  {"9223372036854775807", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct openai_stream stream;
+        struct seen seen;
+        struct td_error err = {0};
+        char text[512];
+        snprintf(text, sizeof text,
+                 "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":%s,\"id\":\"c\","
+                 "\"function\":{\"name\":\"f\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n"
+                 "data: [DONE]\n\n",
+                 cases[i].index);
+        enum td_status status = read_stream(text, 11, &stream, &seen, &err);
+        CHECK(status == (cases[i].right ? TD_OK : TD_CORRUPT));
+        CHECK(cases[i].right || strstr(err.message, "the index of a tool call"));
+        CHECK(stream.own_fault == !cases[i].right);
+    }
+}
+
 static uint64_t progress_of(const char *text)
 {
     struct openai_stream stream;
@@ -638,6 +665,7 @@ int main(void)
     RUN(test_a_usage_that_cannot_be_true_is_refused_and_the_answer_is_kept);
     RUN(test_a_usage_that_is_no_json_does_not_cost_the_answer);
     RUN(test_what_nobody_can_read_is_told_from_what_is_no_json);
+    RUN(test_a_call_with_a_number_that_no_call_has_is_malformed);
     RUN(test_only_what_belongs_to_the_answer_is_progress);
     RUN(test_a_stream_reads_the_same_however_it_is_cut);
     RUN(test_logprobs_become_stats_one_piece_a_token);
