@@ -3,6 +3,7 @@
 with what clients read of this server, and not with their time. All time-outs but those that a case
 names are those that are shipped."""
 
+import gzip
 import sqlite3
 import sys
 import time
@@ -108,6 +109,44 @@ def test_a_call_with_a_long_id_is_passed_on():
         answer = tandem.chat(HARD, ONLY_CLOUD)
         equal(answer.status, 200)
         equal(answer.json["choices"][0]["message"]["tool_calls"][0]["id"], "c" * 400)
+
+
+def encoded(coding, body, kind="application/json"):
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Encoding: {coding}\r\n"
+    return Script(raw=f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+
+
+@case
+def test_an_answer_in_gzip_is_read_although_nobody_asked_for_it():
+    cloud = ScriptedCloud()
+    whole = WHOLE.encode() % b'"Whole."'
+    stream = b"data: " + CHUNK.encode() % b'"Piece."' + b"\n\n"
+    end = b'data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\n'
+    stream += end + b"data: [DONE]\n\n"
+    with server(cloud.base_url) as tandem:
+        cloud.script = encoded("gzip", gzip.compress(whole))
+        equal(tandem.chat(HARD, ONLY_CLOUD).text, "Whole.")
+        cloud.script = encoded("gzip", gzip.compress(stream), "text/event-stream")
+        equal(tandem.chat(HARD, ONLY_CLOUD).text, "Piece.")
+        heads = [request["headers"] for request in cloud.calls()]
+        assert not any(name.lower() == "accept-encoding" for head in heads for name in head), heads
+
+
+@case
+def test_an_encoding_that_cannot_be_read_is_the_upstreams_fault():
+    cloud = ScriptedCloud()
+    whole = gzip.compress(WHOLE.encode() % b'"Whole."')
+    for coding, body, said in (
+        ("rot13", whole, b"Unrecognized"),
+        ("gzip", b"no gzip at all", b"Encoding"),
+        ("gzip", whole[:-12], b"cloud"),
+        ("gzip", gzip.compress(b" " * 200_000_000), b"larger than"),
+    ):
+        with server(cloud.base_url) as tandem:
+            cloud.script = encoded(coding, body)
+            answer = tandem.chat(HARD, ONLY_CLOUD)
+            equal((coding, answer.status), (coding, 502))
+            assert said in answer.body, answer.body
 
 
 RUBBISH = {

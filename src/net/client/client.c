@@ -441,9 +441,11 @@ static enum td_status copy_headers(struct client_transfer *transfer, const char 
             return error_set(err, TD_NO_MEMORY, "no memory for a request's headers");
         transfer->headers = longer;
     }
-    /* Without these, libcurl waits for "100 Continue" and sends every body as a web form. */
-    const char *const without[] = {"Expect:", has_type ? NULL : "Content-Type:"};
-    for (size_t i = 0; i < 2 && without[i]; i++) {
+    /* Without these, libcurl waits for "100 Continue", asks for encodings (it shall only read what
+     * comes in one) and sends every body as a web form. */
+    const char *const without[] = {
+        "Expect:", "Accept-Encoding:", has_type ? NULL : "Content-Type:"};
+    for (size_t i = 0; i < 3 && without[i]; i++) {
         struct curl_slist *longer = curl_slist_append(transfer->headers, without[i]);
         if (longer == NULL)
             return error_set(err, TD_NO_MEMORY, "no memory for a request's headers");
@@ -494,6 +496,7 @@ static CURLcode set_options(struct client_transfer *transfer, const struct clien
     bad = bad ? bad
               : curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                                  client_options_connect_ms(request, loopback));
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
     /* Cancelling must not wait for a name server that does not answer. */
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
