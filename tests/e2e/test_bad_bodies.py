@@ -81,6 +81,19 @@ def test_what_is_no_body_of_json_is_refused_by_each_endpoint():
 
 
 @case
+def test_a_nul_in_a_text_or_a_name_is_said_in_the_same_words_by_each_endpoint():
+    said = "the text that ends here has a \\u0000: remove it"
+    with Tandem(edge_first("http://127.0.0.1:9/v1", PEOPLE)) as tandem:
+        for path, body in endpoints():
+            for wrong in ({**body, "x": "a\0b"}, {**body, "x\0": 1}):
+                answer = tandem.request("POST", path, json.dumps(wrong).encode())
+                message, _ = shape_of(path, answer.json)
+                equal(answer.status, 400, path)
+                assert "the body: unusable JSON at line 1, column " in message, (path, message)
+                assert message.endswith(said), (path, message)
+
+
+@case
 def test_no_wrong_type_of_a_member_is_a_fault_of_the_server():
     cloud = ScriptedCloud(Script(text="x"))
     count = refused = 0

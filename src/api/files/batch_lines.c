@@ -65,8 +65,7 @@ struct json *batch_line_read(struct td_str text, const char *endpoint,
         return refuse(NULL, fault, "invalid_json_line", NULL,
                       "this line has more than %d JSON values", EMBEDDINGS_VALUES_MAX);
     if (json_parse(text, &line, &err) != TD_OK)
-        return refuse(NULL, fault, "invalid_json_line", NULL, "this line is not valid JSON: %.150s",
-                      err.message);
+        return refuse(NULL, fault, "invalid_json_line", NULL, "this line: %.150s", err.message);
     struct td_str id = json_text(json_get(line, "custom_id"));
     const struct json *body = json_get(line, "body");
     if (json_kind_of(line) != JSON_KIND_OBJECT)

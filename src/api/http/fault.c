@@ -140,7 +140,7 @@ bool fault_parse_json(struct td_str body, struct json **out, struct fault *fault
     struct td_error err = {0};
     enum td_status status = json_parse(body, out, &err);
     if (status == TD_INVALID) {
-        fault_request(fault, NULL, "the body is not valid JSON: %s", err.message);
+        fault_request(fault, NULL, "the body: %s", err.message);
         fault->error_code = "invalid_json";
     } else if (status != TD_OK) {
         fault_from_status(fault, status, err.message, NULL);

@@ -156,9 +156,14 @@ static enum td_status load(struct td_str text, size_t flags, struct json **out,
         json_decref(value);
         return error_set(err, TD_NO_MEMORY, "no memory for JSON of %zu bytes", text.len);
     }
-    if (value == NULL)
-        return error_set(err, TD_INVALID, "malformed JSON at line %d, column %d: %s", error.line,
-                         error.column, error.text);
+    if (value == NULL) {
+        /* The library's words for it are for its users. */
+        enum json_error_code code = json_error_code(&error);
+        bool nul = code == json_error_null_character || code == json_error_null_byte_in_key;
+        return error_set(err, TD_INVALID, "%s JSON at line %d, column %d: %s",
+                         nul ? "unusable" : "malformed", error.line, error.column,
+                         nul ? "the text that ends here has a \\u0000: remove it" : error.text);
+    }
     if (too_deep(value, DEPTH_MAX)) {
         json_decref(value);
         return error_set(err, TD_INVALID, "JSON nested deeper than %d levels", DEPTH_MAX);

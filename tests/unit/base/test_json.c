@@ -293,6 +293,18 @@ static void test_the_grammar_is_told_from_what_strings_hold(void)
     }
 }
 
+static void test_a_nul_is_named_as_what_it_is(void)
+{
+    struct td_str texts[] = {STR("{\"a\":\n\"x\\u0000\"}"), STR("{\n\"\\u0000\":1}")};
+    for (size_t i = 0; i < 2; i++) {
+        struct json *value = NULL;
+        struct td_error err = {0};
+        CHECK(json_parse(texts[i], &value, &err) == TD_INVALID);
+        CHECK(strstr(err.message, "unusable JSON at line 2, column "));
+        CHECK(strstr(err.message, "has a \\u0000: remove it"));
+    }
+}
+
 /* Against printf, which the library uses: numbers of all sizes, short decimals, and what lies
  * beside powers of ten and halves. */
 static void test_doubles_are_written_as_printf_writes_them(void)
@@ -380,6 +392,7 @@ static void test_what_is_written_by_member_is_what_a_tree_gives(void)
 
 int main(void)
 {
+    RUN(test_a_nul_is_named_as_what_it_is);
     RUN(test_doubles_are_written_as_printf_writes_them);
     RUN(test_what_is_written_by_member_is_what_a_tree_gives);
     RUN(test_the_grammar_is_told_from_what_strings_hold);
