@@ -118,6 +118,37 @@ def test_hostile_safetensors_are_refused_with_the_reason():
 
 
 @case
+def test_missing_and_strange_tensors_are_named_before_the_work_begins():
+    with tempfile.TemporaryDirectory() as folder:
+        _, source, tensors = make_folder(folder)
+        path, index = source / "model.safetensors", source / "model.safetensors.index.json"
+        for stem, ours in (
+            ("model.layers.1.self_attn.v_proj", "blk.1.attn_v"),
+            ("model.layers.2.input_layernorm", "blk.2.attn_norm"),
+            ("model.norm", "output_norm"),
+        ):
+            name = f"{stem}.weight"
+            part = {n: t for n, t in tensors.items() if n != name}
+            path.write_bytes(pack(*safetensors(part)))
+            there = f" (there: {name})" if "layers" in name else ""
+            refused(source, folder, f"tensor '{ours}.weight' is missing{there}; nothing is written")
+        narrow = {n: t for n, t in tensors.items() if "layers.2.mlp" not in n}
+        path.write_bytes(pack(*safetensors(narrow)))
+        refused(source, folder, "layer 2 has no feed-forward block")
+        for name in (
+            "model.layers.1.self_attn.x_proj.weight",
+            "model.layers.77.mlp.up_proj.weight",
+        ):
+            path.write_bytes(pack(*safetensors(tensors | {name: tensors["model.norm.weight"]})))
+            refused(source, folder, "x_proj" if "x_proj" in name else "blk.77.ffn_up.weight")
+        path.unlink()
+        (source / "one.safetensors").write_bytes(pack(*safetensors(tensors)))
+        weight_map = dict.fromkeys([*tensors, "model.layers.1.mlp.x.scale"], "one.safetensors")
+        index.write_text(json.dumps({"weight_map": weight_map}))
+        refused(source, folder, "one.safetensors has no tensor 'model.layers.1.mlp.x.scale'")
+
+
+@case
 def test_nan_weights_are_named():
     with tempfile.TemporaryDirectory() as folder:
         _, source, tensors = make_folder(folder)

@@ -6,13 +6,11 @@
 
 #include <stdlib.h>
 
-static enum td_status write_copy(const struct gguf *gguf, const struct buf *pairs,
-                                 uint64_t pair_count, const struct gguf_write_tensor *tensors,
+static enum td_status write_copy(const struct gguf *gguf, const struct gguf_head *head,
                                  const char *path, struct td_error *err)
 {
     struct gguf_writer *writer = NULL;
-    enum td_status status = gguf_writer_new(path, pairs, pair_count, tensors, gguf->tensor_count,
-                                            gguf->alignment, &writer, err);
+    enum td_status status = gguf_writer_new(path, head, &writer, err);
     for (size_t i = 0; status == TD_OK && i < gguf->tensor_count; i++)
         status = gguf_writer_append(writer, gguf->tensors[i].data, gguf->tensors[i].bytes, err);
     if (status == TD_OK)
@@ -44,8 +42,10 @@ enum td_status gguf_copy(const struct gguf *gguf, const char *prefix, const stru
         tensors[i] = (struct gguf_write_tensor){tensor->name, tensor->type, tensor->dim_count, {0}};
         memcpy(tensors[i].dims, tensor->dims, sizeof tensor->dims);
     }
+    const struct gguf_head head = {&all, kept + pair_count, tensors, gguf->tensor_count,
+                                   gguf->alignment};
     if (status == TD_OK)
-        status = write_copy(gguf, &all, kept + pair_count, tensors, path, err);
+        status = write_copy(gguf, &head, path, err);
     free(tensors);
     buf_deinit(&all);
     return status;

@@ -167,31 +167,50 @@ static uint64_t aligned(uint64_t at, uint32_t alignment)
     return (at + alignment - 1) / alignment * alignment;
 }
 
-static enum td_status put_directory(struct buf *head, struct gguf_writer *writer,
-                                    struct td_error *err)
+static enum td_status put_directory(struct buf *out, const struct gguf_head *head,
+                                    uint32_t alignment, uint64_t *file_bytes, struct td_error *err)
 {
     uint64_t at = 0;
-    for (size_t i = 0; i < writer->tensor_count; i++) {
-        const struct gguf_write_tensor *tensor = &writer->tensors[i];
+    for (size_t i = 0; i < head->tensor_count; i++) {
+        const struct gguf_write_tensor *tensor = &head->tensors[i];
         uint64_t bytes = gguf_write_tensor_bytes(tensor);
         if (bytes == 0)
             return error_set(err, TD_INVALID,
-                             "%s: tensor '" STR_FMT "' has rows of %llu, which is no whole number "
-                             "of blocks of its type",
-                             writer->path, STR_ARG(tensor->name),
-                             (unsigned long long)tensor->dims[0]);
-        put_text(head, tensor->name);
-        put_u32(head, tensor->dim_count);
+                             "tensor '" STR_FMT "' has rows of %llu, which is no whole number of "
+                             "blocks of its type",
+                             STR_ARG(tensor->name), (unsigned long long)tensor->dims[0]);
+        put_text(out, tensor->name);
+        put_u32(out, tensor->dim_count);
         for (uint32_t d = 0; d < tensor->dim_count; d++)
-            put_u64(head, tensor->dims[d]);
-        put_u32(head, tensor->type);
-        put_u64(head, at);
-        at = aligned(at + bytes, writer->alignment);
+            put_u64(out, tensor->dims[d]);
+        put_u32(out, tensor->type);
+        put_u64(out, at);
+        at = aligned(at + bytes, alignment);
     }
-    while (!head->failed && head->len % writer->alignment != 0)
-        buf_append_char(head, 0);
-    writer->file_bytes = head->len + at;
+    while (!out->failed && out->len % alignment != 0)
+        buf_append_char(out, 0);
+    *file_bytes = out->len + at;
     return TD_OK;
+}
+
+static uint32_t alignment_of(const struct gguf_head *head)
+{
+    return head->alignment ? head->alignment : ALIGNMENT_DEFAULT;
+}
+
+enum td_status gguf_put_head(struct buf *out, const struct gguf_head *head, uint64_t *file_bytes,
+                             struct td_error *err)
+{
+    ASSERT(head->tensors != NULL || head->tensor_count == 0);
+    buf_append(out, "GGUF", 4);
+    put_u32(out, GGUF_VERSION);
+    put_u64(out, head->tensor_count);
+    put_u64(out, head->pair_count);
+    buf_append_str(out, buf_view(head->pairs));
+    enum td_status status = put_directory(out, head, alignment_of(head), file_bytes, err);
+    return status == TD_OK && (out->failed || head->pairs->failed)
+               ? error_set(err, TD_NO_MEMORY, "no memory for the metadata")
+               : status;
 }
 
 static enum td_status write_all(struct gguf_writer *writer, const void *data, size_t len,
@@ -220,19 +239,14 @@ static enum td_status check_room(const struct gguf_writer *writer, struct td_err
                      writer->path, (double)room / 1e6, (double)writer->file_bytes / 1e6);
 }
 
-static enum td_status begin(struct gguf_writer *writer, const struct buf *pairs,
-                            uint64_t pair_count, struct td_error *err)
+static enum td_status begin(struct gguf_writer *writer, const struct gguf_head *head,
+                            struct td_error *err)
 {
-    struct buf head;
-    buf_init(&head, GGUF_HEAD_BYTES_MAX);
-    buf_append(&head, "GGUF", 4);
-    put_u32(&head, GGUF_VERSION);
-    put_u64(&head, writer->tensor_count);
-    put_u64(&head, pair_count);
-    buf_append_str(&head, buf_view(pairs));
-    enum td_status status = put_directory(&head, writer, err);
-    if (status == TD_OK && (head.failed || pairs->failed))
-        status = error_set(err, TD_NO_MEMORY, "%s: no memory for the metadata", writer->path);
+    struct buf bytes;
+    buf_init(&bytes, GGUF_HEAD_BYTES_MAX);
+    enum td_status status = gguf_put_head(&bytes, head, &writer->file_bytes, err);
+    if (status != TD_OK)
+        error_prefix(err, "%s", writer->path);
     if (status == TD_OK) {
         writer->fd = open(writer->beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
         if (writer->fd < 0)
@@ -241,23 +255,22 @@ static enum td_status begin(struct gguf_writer *writer, const struct buf *pairs,
     if (status == TD_OK)
         status = check_room(writer, err);
     if (status == TD_OK)
-        status = write_all(writer, head.data, head.len, err);
-    buf_deinit(&head);
+        status = write_all(writer, bytes.data, bytes.len, err);
+    buf_deinit(&bytes);
     return status;
 }
 
-enum td_status gguf_writer_new(const char *path, const struct buf *pairs, uint64_t pair_count,
-                               const struct gguf_write_tensor *tensors, size_t tensor_count,
-                               uint32_t alignment, struct gguf_writer **out, struct td_error *err)
+enum td_status gguf_writer_new(const char *path, const struct gguf_head *head,
+                               struct gguf_writer **out, struct td_error *err)
 {
-    ASSERT(path != NULL && (tensors != NULL || tensor_count == 0));
+    ASSERT(path != NULL);
     struct gguf_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL)
         return error_set(err, TD_NO_MEMORY, "%s: no memory", path);
     writer->fd = -1;
-    writer->tensors = tensors;
-    writer->tensor_count = tensor_count;
-    writer->alignment = alignment ? alignment : ALIGNMENT_DEFAULT;
+    writer->tensors = head->tensors;
+    writer->tensor_count = head->tensor_count;
+    writer->alignment = alignment_of(head);
     writer->path = strdup(path);
     if (asprintf(&writer->beside, "%s.new", path) < 0)
         writer->beside = NULL;
@@ -265,7 +278,7 @@ enum td_status gguf_writer_new(const char *path, const struct buf *pairs, uint64
     if (writer->path == NULL || writer->beside == NULL)
         status = error_set(err, TD_NO_MEMORY, "%s: no memory", path);
     if (status == TD_OK)
-        status = begin(writer, pairs, pair_count, err);
+        status = begin(writer, head, err);
     if (status != TD_OK) {
         gguf_writer_free(writer);
         return status;

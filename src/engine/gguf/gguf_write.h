@@ -36,16 +36,26 @@ struct gguf_write_tensor {
 /* 0 when a row is no whole number of the type's blocks, or a product overflows. */
 uint64_t gguf_write_tensor_bytes(const struct gguf_write_tensor *tensor);
 
+/* What stands before the data. */
+struct gguf_head {
+    const struct buf *pairs;
+    uint64_t pair_count;
+    const struct gguf_write_tensor *tensors;
+    size_t tensor_count;
+    uint32_t alignment; /* 0 = the format's default */
+};
+
+/* Appends it to `out`. *file_bytes: of the file with its data. TD_NO_MEMORY, TD_INVALID (a row that
+ * is not whole blocks). */
+TD_MUST_CHECK enum td_status gguf_put_head(struct buf *out, const struct gguf_head *head,
+                                           uint64_t *file_bytes, struct td_error *err);
+
 struct gguf_writer;
 
 /* Begins the file at `path`, which may be one that is open and replaced at the end. Checks that the
- * disk has room for all of it. alignment 0 = the format's default. tensors: **borrows** until
- * gguf_writer_free. **returns new** (gguf_writer_free). TD_IO, TD_NO_MEMORY, TD_INVALID (a row that
- * is not whole blocks), TD_LIMIT (no room). */
-TD_MUST_CHECK enum td_status gguf_writer_new(const char *path, const struct buf *pairs,
-                                             uint64_t pair_count,
-                                             const struct gguf_write_tensor *tensors,
-                                             size_t tensor_count, uint32_t alignment,
+ * disk has room for all of it. head->tensors: **borrows** until gguf_writer_free. **returns new**
+ * (gguf_writer_free). TD_IO, TD_LIMIT (no room), and what gguf_put_head gives. */
+TD_MUST_CHECK enum td_status gguf_writer_new(const char *path, const struct gguf_head *head,
                                              struct gguf_writer **out, struct td_error *err);
 /* The next bytes of the tensors' data, in the order of the directory. The gaps between tensors are
  * filled here. */

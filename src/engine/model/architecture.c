@@ -11,6 +11,8 @@
 
 #include "base/core/str.h"
 
+#include <stdio.h>
+
 static const struct architecture architectures[] = {
     {.name = "llama",
      .rope_interleaved = true,
@@ -152,9 +154,10 @@ const struct architecture *architecture_find(struct td_str name)
     return NULL;
 }
 
-const char *architecture_list(void)
+void architecture_list(char *out, size_t size)
 {
-    return "llama, qwen2, qwen3, qwen3moe, gemma, gemma2, gemma3, gemma4, phi3, smollm3, granite, "
-           "granitemoe, granitehybrid, nemotron_h, olmo2, exaone4, hunyuan-dense, glm4, ernie4_5, "
-           "seed_oss, gpt-oss, stablelm, lfm2, lfm2moe, openelm, deci, bert, nomic-bert";
+    size_t len = 0;
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures && len < size; i++)
+        len +=
+            (size_t)snprintf(out + len, size - len, "%s%s", i ? ", " : "", architectures[i].name);
 }

@@ -159,8 +159,10 @@ static enum td_status find_architecture(struct td_model *model, struct td_error 
     if (!named)
         return error_set(err, TD_CORRUPT, "%s: general.architecture is missing or not a string",
                          gguf_path(model->gguf));
+    char list[500];
+    architecture_list(list, sizeof list);
     return error_set(err, TD_UNSUPPORTED, "%s: general.architecture '" STR_FMT "'; supported: %s",
-                     gguf_path(model->gguf), STR_ARG(str_slice(name, 0, 64)), architecture_list());
+                     gguf_path(model->gguf), STR_ARG(str_slice(name, 0, 64)), list);
 }
 
 /* Takes the file's own template if the interpreter can run it. The family renders messages that the

@@ -5,6 +5,7 @@
 #include "base/core/str.h"
 #include "base/crypto/crypto.h"
 #include "base/time/clock.h"
+#include "quant/convert/convert_check.h"
 #include "quant/convert/hf_tokenizer.h"
 #include "quant/convert/hf_weights.h"
 
@@ -455,9 +456,10 @@ static void put_provenance(struct pairs *pairs, const struct convert_options *op
 }
 
 static enum td_status put_all(struct pairs *pairs, const struct convert_options *options,
-                              uint32_t vocab_count, struct td_error *err)
+                              struct td_error *err)
 {
     const struct folder *folder = pairs->folder;
+    uint32_t vocab_count = (uint32_t)hf_weights_find(&folder->weights, "token_embd.weight")->rows;
     const char *base = strrchr(folder->path, '/');
     put_text(pairs, "general.architecture", folder->family->architecture);
     put_text(pairs, "general.type", "model");
@@ -476,8 +478,6 @@ static enum td_status put_all(struct pairs *pairs, const struct convert_options 
         status = hf_tokenizer_convert(folder->tokenizer, folder->tokenizer_config, folder->text,
                                       buf_view(&folder->chat_template), vocab_count, pairs->buf,
                                       &pairs->count, err);
-    if (status == TD_OK)
-        put_provenance(pairs, options);
     return status;
 }
 
@@ -503,14 +503,6 @@ static void progress(void *ctx, uint64_t done, uint64_t total)
     const struct writing *writing = ctx;
     if (writing->options->progress)
         writing->options->progress(writing->options->progress_ctx, done, total);
-}
-
-static uint32_t vocab_of(const struct hf_weights *weights)
-{
-    for (size_t i = 0; i < weights->count; i++)
-        if (strcmp(weights->tensors[i].name, "token_embd.weight") == 0)
-            return (uint32_t)weights->tensors[i].rows;
-    return 0;
 }
 
 static struct mix_model model_of(const struct folder *folder)
@@ -560,7 +552,7 @@ enum td_status convert_folder(const struct convert_options *options, struct conv
     struct encode_tensor *tensors = NULL;
     enum td_status status = read_folder(&folder, err);
     if (status == TD_OK)
-        status = put_all(&pairs, options, vocab_of(&folder.weights), err);
+        status = put_all(&pairs, options, err);
     if (status == TD_OK) {
         tensors = calloc(folder.weights.count + 1, sizeof *tensors);
         if (tensors == NULL)
@@ -570,17 +562,23 @@ enum td_status convert_folder(const struct convert_options *options, struct conv
     if (status == TD_OK) {
         plan_tensors(&folder, options->mix, tensors);
         writing.tensors = tensors;
-        const struct encode_job job = {.tensors = tensors,
-                                       .tensor_count = folder.weights.count,
-                                       .read_row = read_row,
-                                       .progress = progress,
-                                       .ctx = &writing,
-                                       .pairs = &buf,
-                                       .pair_count = pairs.count,
-                                       .force = options->force,
-                                       .cancel = options->cancel,
-                                       .threads = options->threads};
-        status = encode_file(&job, options->out, &result->file, err);
+        struct encode_job job = {.tensors = tensors,
+                                 .tensor_count = folder.weights.count,
+                                 .read_row = read_row,
+                                 .progress = progress,
+                                 .ctx = &writing,
+                                 .pairs = &buf,
+                                 .pair_count = pairs.count,
+                                 .force = options->force,
+                                 .cancel = options->cancel,
+                                 .threads = options->threads};
+        status =
+            convert_check(folder.path, folder.family->architecture, &folder.weights, &job, err);
+        if (status == TD_OK)
+            put_provenance(&pairs, options);
+        job.pair_count = pairs.count;
+        if (status == TD_OK)
+            status = encode_file(&job, options->out, &result->file, err);
         snprintf(result->architecture, sizeof result->architecture, "%s",
                  folder.family->architecture);
         result->tensor_count = folder.weights.count;

@@ -8,18 +8,18 @@
 /* What differs between the families of models; one row a `model_type` of config.json. */
 struct hf_family {
     const char *model_type, *architecture; /* GGUF's */
-    bool interleaved;    /* rows of q and k go from halves to pairs (architecture.c) */
-    bool norm_plus_one;  /* norms multiply by 1 + w */
-    bool four_norms;     /* norms before and after each block */
-    bool short_conv;     /* names of LFM2 */
-    bool ssm;            /* some layers are Mamba-2 layers */
-    bool two_heads;      /* Gemma 4: heads of two sizes, keys that layers share, layers' inputs */
-    bool layer_norm;     /* norms are LayerNorms */
-    bool scales;         /* the file must say how logits are scaled */
-    bool gpt_oss;        /* its experts' rows of gate and up stand by turns, biases are never left
+    bool interleaved : 1;   /* rows of q and k go from halves to pairs (architecture.c) */
+    bool norm_plus_one : 1; /* norms multiply by 1 + w */
+    bool four_norms : 1;    /* norms before and after each block */
+    bool short_conv : 1;    /* names of LFM2 */
+    bool ssm : 1;           /* some layers are Mamba-2 layers */
+    bool two_heads : 1;   /* Gemma 4: heads of two sizes, keys that layers share, layers' inputs */
+    bool layer_norm : 1;  /* norms are LayerNorms */
+    bool scales : 1;      /* the file must say how logits are scaled */
+    bool gpt_oss : 1;     /* its experts' rows of gate and up stand by turns, biases are never left
                             out */
-    bool no_adapters;    /* names in adapters (lora_peft.h) are not known */
-    const char *epsilon; /* the norms' key of config.json; NULL = rms_norm_eps */
+    bool no_adapters : 1; /* names in adapters (lora_peft.h) are not known */
+    const char *epsilon;  /* the norms' key of config.json; NULL = rms_norm_eps */
 };
 
 /* NULL when there is none. */

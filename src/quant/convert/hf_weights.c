@@ -354,12 +354,12 @@ uint32_t hf_head_size(const struct json *config)
     return head > 1 && head <= 4096 && head % 2 == 0 ? (uint32_t)head : 0;
 }
 
-static bool has(const struct hf_weights *weights, const char *name)
+const struct hf_tensor *hf_weights_find(const struct hf_weights *weights, const char *name)
 {
     for (size_t i = 0; i < weights->count; i++)
         if (strcmp(weights->tensors[i].name, name) == 0)
-            return true;
-    return false;
+            return &weights->tensors[i];
+    return NULL;
 }
 
 uint32_t hf_global_head_size(const struct hf_weights *weights)
@@ -395,10 +395,8 @@ uint64_t hf_weights_rows(const struct hf_weights *weights, uint32_t layer, const
 {
     char name[65];
     snprintf(name, sizeof name, "blk.%u.%s.weight", layer, part);
-    for (size_t i = 0; i < weights->count; i++)
-        if (strcmp(weights->tensors[i].name, name) == 0)
-            return weights->tensors[i].rows;
-    return 0;
+    const struct hf_tensor *found = hf_weights_find(weights, name);
+    return found ? found->rows : 0;
 }
 
 /* --- rope --- */
@@ -541,8 +539,8 @@ enum td_status hf_weights_init(struct hf_weights *weights, const struct hf_famil
         status = take(&reading, safetensors_at(files, i));
     if (status == TD_OK)
         status = check_experts(&reading);
-    weights->tied = !has(weights, "output.weight");
-    if (status == TD_OK && !has(weights, "token_embd.weight"))
+    weights->tied = !hf_weights_find(weights, "output.weight");
+    if (status == TD_OK && !hf_weights_find(weights, "token_embd.weight"))
         status = error_set(err, TD_CORRUPT, "there is no model.embed_tokens.weight");
     return status == TD_OK ? add_rope(&reading, config) : status;
 }

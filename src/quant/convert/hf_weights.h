@@ -62,6 +62,8 @@ void hf_weights_deinit(struct hf_weights *weights);
 uint32_t hf_global_head_size(const struct hf_weights *weights);
 /* How many experts config.json names; 0 = none. */
 uint32_t hf_expert_count(const struct json *config);
+/* By GGUF's name; NULL = there is none. */
+const struct hf_tensor *hf_weights_find(const struct hf_weights *weights, const char *name);
 /* The first layer's tensor "blk.LAYER.part.weight"; NULL = no layer has one. */
 const struct hf_tensor *hf_weights_first(const struct hf_weights *weights, const char *part);
 /* The rows of the matrix "blk.LAYER.part.weight"; 0 = there is none. */

@@ -322,7 +322,8 @@ static enum td_status write_gguf(const struct td_model *model, const struct half
     gguf_put_string(&pairs, "general.architecture", str_from(model->architecture->name));
     gguf_put_string(&pairs, "adapter.type", STR("lora"));
     gguf_put_f32(&pairs, "adapter.lora.alpha", result->alpha);
-    enum td_status status = gguf_writer_new(path, &pairs, 4, tensors, count, 0, &writer, err);
+    const struct gguf_head head = {&pairs, 4, tensors, count, 0};
+    enum td_status status = gguf_writer_new(path, &head, &writer, err);
     for (size_t i = 0; status == TD_OK && i < count; i++)
         status = append_half(model, &halves[i], writer, err);
     if (status == TD_OK)

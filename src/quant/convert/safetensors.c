@@ -317,6 +317,21 @@ static enum td_status map_indexed(struct safetensors *tensors, const char *folde
                            folder);
 }
 
+static enum td_status check_index(const struct safetensors *tensors, const char *folder,
+                                  const struct json *index, struct td_error *err)
+{
+    void *iterator = NULL;
+    const char *name;
+    const struct json *file;
+    while (json_next(json_get(index, "weight_map"), &iterator, &name, &file))
+        if (safetensors_find(tensors, name) == NULL)
+            return error_set(err, TD_CORRUPT,
+                             "%s/%.200s has no tensor '%.100s', of which the index says that it is "
+                             "there; fetch the file again",
+                             folder, json_cstr(file), name);
+    return TD_OK;
+}
+
 enum td_status safetensors_open(const char *folder, struct safetensors **out, struct td_error *err)
 {
     char path[PATH_MAX];
@@ -341,7 +356,14 @@ enum td_status safetensors_open(const char *folder, struct safetensors **out, st
     if (status == TD_OK && (tensors = new_tensors(err)) == NULL)
         status = TD_NO_MEMORY;
     if (status == TD_OK)
-        status = give(tensors, map_indexed(tensors, folder, index, err), out, err);
+        status = give(tensors, map_indexed(tensors, folder, index, err), &tensors, err);
+    if (status == TD_OK) {
+        status = check_index(tensors, folder, index, err);
+        if (status == TD_OK)
+            *out = tensors;
+        else
+            safetensors_close(tensors);
+    }
     json_free(index);
     buf_deinit(&text);
     return status;

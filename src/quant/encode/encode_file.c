@@ -191,8 +191,9 @@ enum td_status encode_file(const struct encode_job *job, const char *path,
         tensors[i] = *to;
         run.total += to->dims[0] * to->dims[1] * to->dims[2] * to->dims[3];
     }
-    enum td_status status = gguf_writer_new(path, job->pairs, job->pair_count, tensors,
-                                            job->tensor_count, job->alignment, &run.writer, err);
+    const struct gguf_head head = {job->pairs, job->pair_count, tensors, job->tensor_count,
+                                   job->alignment};
+    enum td_status status = gguf_writer_new(path, &head, &run.writer, err);
     for (size_t i = 0; status == TD_OK && i < job->tensor_count; i++)
         status = (job->tensors[i].raw ? copy_tensor : encode_tensor)(&run, i, err);
     if (status == TD_OK)

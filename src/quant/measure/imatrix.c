@@ -350,8 +350,9 @@ enum td_status imatrix_write(const struct imatrix *imatrix, const struct imatrix
     }
     buf_init(&pairs, GGUF_HEAD_BYTES_MAX);
     put_origin(&pairs, origin);
+    const struct gguf_head head = {&pairs, 4, tensors, 2 * imatrix->count, 0};
     if (status == TD_OK)
-        status = gguf_writer_new(path, &pairs, 4, tensors, 2 * imatrix->count, 0, &writer, err);
+        status = gguf_writer_new(path, &head, &writer, err);
     for (size_t i = 0; status == TD_OK && i < imatrix->count; i++)
         status = append_entry(writer, &imatrix->entries[i], err);
     if (status == TD_OK)
