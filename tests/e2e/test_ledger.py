@@ -4,12 +4,18 @@ exported and summed, while a server runs or without one."""
 
 import csv
 import datetime
+import fcntl
 import io
 import json
+import os
+import pty
 import shutil
 import sqlite3
+import struct
+import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import unicodedata
 from pathlib import Path
@@ -17,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, edge_first, run, wait_until
+from tandem import BINARY, Tandem, edge_first, run, wait_until
 
 DAY_MS = 86_400_000
 STORE = "ledger:\n  store_prompts: true\n"
@@ -281,6 +287,51 @@ def test_what_a_client_chose_does_not_steer_the_terminal():
         assert '\ufffd2J""x"' in text, text
         text = verb(tandem, "forget", user, "--url", tandem.url)
         assert "title" in text and not set("\x1b\x07\x9b") & set(text), text
+
+
+def shown(tandem, columns, *arguments):
+    """What a terminal of so many columns gets, line by line."""
+    parent, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen(
+        [str(BINARY), *arguments], stdin=child, stdout=child, stderr=child, env=tandem.environment
+    )
+    os.close(child)
+    told = b""
+    try:
+        while piece := os.read(parent, 65536):
+            told += piece
+    except OSError:  # the end, on Linux
+        os.close(parent)
+    equal(process.wait(30), 0, told)
+    return [line.rstrip() for line in told.decode().split("\r\n")]
+
+
+@case
+def test_tables_fit_a_terminal_of_60_columns_and_stay_on_one_line_in_80():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        say(tandem, "Write to anna.smith@example.com", headers={"x-tandem-mode": "only-cloud"})
+        key = verb(tandem, "keys", "add", "lab").strip()
+        say(tandem, "question", headers={"authorization": f"Bearer {key}"})
+        recorded(tandem, 2)
+        for command in (
+            ("report",),
+            ("report", "--by", "tier"),
+            ("report", "--by", "day"),
+            ("egress", "report"),
+            ("report", "--help"),
+        ):
+            narrow, wide = shown(tandem, 60, *command), shown(tandem, 80, *command)
+            assert max(map(width, narrow)) <= 60, "\n".join(narrow)
+            assert 60 < max(map(width, wide)) <= 80, "\n".join(wide)
+        narrow, wide = shown(tandem, 60, "report"), shown(tandem, 80, "report")
+        at = next(i for i, line in enumerate(narrow) if line.startswith("cloud "))
+        row = next(line for line in wide if line.startswith("cloud "))
+        equal(" ".join((narrow[at] + narrow[at + 1]).split()), " ".join(row.split()))
+        assert narrow[at + 1].startswith(" " * 14), narrow
+        whole = [" ".join(line.split()) for line in verb(tandem, "report").split("\n")]
+        assert " ".join(row.split()) in whole, (row, whole)  # a pipe has no columns
 
 
 @case

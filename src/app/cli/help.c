@@ -4,6 +4,7 @@
 
 #include "app/cli/command.h"
 #include "app/config/packed_help.h"
+#include "app/terminal/terminal.h"
 #include "base/core/str.h"
 
 /* One line of the text as as many lines as it needs. `at`: the column where the cursor is. */
@@ -16,9 +17,11 @@ static void write_line(FILE *out, int indent, int at, struct td_str line)
         fputc('\n', out);
         return;
     }
+    unsigned most = terminal_columns(fileno(out));
+    most = most && most < HELP_COLUMNS ? most : HELP_COLUMNS;
     bool first = true;
     while (str_next(&line, ' ', &word)) {
-        if (!first && at + 1 + (int)word.len > HELP_COLUMNS) {
+        if (!first && (unsigned)at + 1 + word.len > most) {
             fputc('\n', out);
             at = 0;
             first = true;

@@ -42,6 +42,12 @@ unsigned terminal_columns(int fd)
     return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : COLUMNS_UNKNOWN;
 }
 
+const char *terminal_fold(void)
+{
+    unsigned columns = terminal_columns(STDOUT_FILENO);
+    return columns && columns < COLUMNS_UNKNOWN ? "\n              " : "";
+}
+
 void terminal_quiet(void)
 {
     if (!isatty(STDIN_FILENO))

@@ -18,6 +18,10 @@ void terminal_look(struct terminal *out);
 /* The columns of the terminal at this descriptor, now; 0 when it is none. */
 unsigned terminal_columns(int fd);
 
+/* What stands inside of a row of a table that needs 80 columns: on standard output that has less, a
+ * line's end and some spaces, else nothing. */
+const char *terminal_fold(void);
+
 /* While an answer is shown, what is typed is not echoed into it; it is read afterwards. Nothing
  * happens where standard input is no terminal. terminal_restore puts back what was there at the
  * first call; it may be called at any time. */

@@ -7,6 +7,7 @@
 #include "app/cli/since_option.h"
 #include "app/cli/verb.h"
 #include "app/config/packed_help.h"
+#include "app/terminal/terminal.h"
 #include "app/verbs/inspect/egress_record.h"
 #include "base/core/str.h"
 
@@ -14,21 +15,23 @@
 
 static const char *const titles[EGRESS_PROPERTIES] = {
     [EGRESS_BY_DESTINATION] = "destination", [EGRESS_BY_CLASS] = "class of the data",
-    [EGRESS_BY_PURPOSE] = "sent for",        [EGRESS_BY_KIND] = "kind of value that was replaced",
+    [EGRESS_BY_PURPOSE] = "sent for",        [EGRESS_BY_KIND] = "kind that was replaced",
     [EGRESS_BY_DAY] = "day (UTC)",
 };
 
 static void print_report(const struct egress_report *report)
 {
+    bool narrow = *terminal_fold();
     printf("%llu transfer%s, %llu bytes\n", (unsigned long long)report->transfers,
            PLURAL(report->transfers), (unsigned long long)report->bytes);
     for (int i = 0; i < EGRESS_PROPERTIES; i++) {
         const struct egress_groups *groups = &report->of[i];
+        int width = !narrow ? 44 : i == EGRESS_BY_KIND ? 24 : 34; /* of 80 columns, or 60 */
         if (groups->count)
-            printf("\n%-44s %10s %13s%s\n", titles[i], "transfers", "bytes",
+            printf("\n%-*s %10s %13s%s\n", width, titles[i], "transfers", "bytes",
                    i == EGRESS_BY_KIND ? "    values" : "");
         for (size_t g = 0; g < groups->count; g++) {
-            printf("%-44.44s %10llu %13llu", groups->items[g].name,
+            printf("%-*.44s %10llu %13llu", width, groups->items[g].name,
                    (unsigned long long)groups->items[g].transfers,
                    (unsigned long long)groups->items[g].bytes);
             if (i == EGRESS_BY_KIND)

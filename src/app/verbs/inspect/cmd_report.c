@@ -125,47 +125,47 @@ static void name_keys(const struct config *config, struct json *report, const ch
     key_store_close(store);
 }
 
-static void print_keys(const struct json *list)
+static void print_keys(const struct json *list, const char *fold)
 {
     if (json_count(list) > 0)
-        printf("\nAPI keys:\n%-16s %-20s %9s %12s %11s\n", "id", "name", "exchanges", "tokens",
-               "cost USD");
+        printf("\nAPI keys:\n%-16s %-20s%s %9s %12s %11s\n", "id", "name", fold, "exchanges",
+               "tokens", "cost USD");
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *key = json_at(list, i);
         const char *name = json_cstr(json_get(key, "key_name"));
-        printf("%-16s %-20s %9.0f %12.0f %11.6f\n", json_cstr(json_get(key, "key_id")),
-               name ? name : "-", member(key, "exchanges"), member(key, "tokens"),
+        printf("%-16s %-20s%s %9.0f %12.0f %11.6f\n", json_cstr(json_get(key, "key_id")),
+               name ? name : "-", fold, member(key, "exchanges"), member(key, "tokens"),
                member(key, "cost_usd"));
     }
 }
 
 /* Two tables, because one is wider than a terminal. */
-static void print_tiers(const struct json *tiers)
+static void print_tiers(const struct json *tiers, const char *fold)
 {
-    printf("%-14s %9s %-21s %10s %10s %11s\n", "tier", "exchanges", " share, 95% interval",
+    printf("%-14s %9s %-21s%s %10s %10s %11s\n", "tier", "exchanges", " share, 95% interval", fold,
            "prompt tok", "answer tok", "cost USD");
     for (size_t i = 0; i < json_count(tiers); i++) {
         const struct json *tier = json_at(tiers, i);
         const char *name = json_cstr(json_get(tier, "tier"));
-        printf("%-14s %9.0f %5.1f%% %5.1f..%5.1f%% %10.0f %10.0f %11.6f\n", name ? name : "(none)",
-               member(tier, "exchanges"), 100 * member(tier, "share"),
-               100 * member(tier, "share_low"), 100 * member(tier, "share_high"),
+        printf("%-14s %9.0f %5.1f%% %5.1f..%5.1f%%%s %10.0f %10.0f %11.6f\n",
+               name ? name : "(none)", member(tier, "exchanges"), 100 * member(tier, "share"),
+               100 * member(tier, "share_low"), 100 * member(tier, "share_high"), fold,
                member(tier, "prompt_tokens"), member(tier, "completion_tokens"),
                member(tier, "cost_usd"));
     }
 }
 
-static void print_times(const struct json *tiers)
+static void print_times(const struct json *tiers, const char *fold)
 {
     if (json_count(tiers) > 0)
-        printf("\n%-14s %27s   %27s\n", "", "first text ms p50  p95  p99",
+        printf("\n%-14s %27s%s   %27s\n", "", "first text ms p50  p95  p99", fold,
                "whole answer ms p50 p95 p99");
     for (size_t i = 0; i < json_count(tiers); i++) {
         const struct json *tier = json_at(tiers, i);
         const char *name = json_cstr(json_get(tier, "tier"));
         printf("%-14s", name ? name : "(none)");
         print_percentiles(json_get(tier, "ttft_ms"));
-        printf("   ");
+        printf("%s   ", fold);
         print_percentiles(json_get(tier, "total_ms"));
         printf("\n");
     }
@@ -177,8 +177,9 @@ static void print_report(const struct json *report, const char *since)
            member(report, "exchanges"), member(report, "escalations"), member(report, "degraded"),
            member(report, "failures"));
     const struct json *tiers = json_get(report, "tiers");
-    print_tiers(tiers);
-    print_times(tiers);
+    const char *fold = terminal_fold();
+    print_tiers(tiers, fold);
+    print_times(tiers, fold);
     if (member(report, "feedback") > 0) {
         printf("\nfeedback on %.0f answers, mean score %.3f:", member(report, "feedback"),
                member(report, "score"));
@@ -190,7 +191,7 @@ static void print_report(const struct json *report, const char *since)
         }
         printf("\n");
     }
-    print_keys(json_get(report, "keys"));
+    print_keys(json_get(report, "keys"), fold);
     print_reactions(json_get(report, "reactions"));
     report_money_print(report);
     print_consistency(json_get(report, "consistency"));

@@ -3,6 +3,7 @@
 #include "app/verbs/inspect/report_groups.h"
 
 #include "app/cli/command.h"
+#include "app/terminal/terminal.h"
 #include "base/core/str.h"
 #include "base/json/json.h"
 #include "base/text/utf8.h"
@@ -85,21 +86,22 @@ void report_groups_print(const struct json *report, const char *since)
 {
     const struct json *groups = json_get(report, "groups");
     const char *by = json_cstr(json_get(report, "by"));
+    const char *fold = terminal_fold();
     double most = 0;
     for (size_t i = 0; i < json_count(groups); i++)
         most = fmax(most, member(json_at(groups, i), "exchanges"));
-    printf("Exchanges of the last %s: %.0f\n\n%-*s %7s %5s %6s %7s %8s %8s\n", since,
-           member(report, "exchanges"), NAME_COLUMNS, by, "asked", "here", "failed", "tokens",
+    printf("Exchanges of the last %s: %.0f\n\n%-*s %7s %5s %6s %7s%s %8s %8s\n", since,
+           member(report, "exchanges"), NAME_COLUMNS, by, "asked", "here", "failed", "tokens", fold,
            "USD", "saved");
     for (size_t i = 0; i < json_count(groups); i++) {
         const struct json *of = json_at(groups, i);
         double asked = member(of, "exchanges"), cloud = member(of, "all_cloud_cost_usd");
         char count[16], tokens[16], failed[16];
         print_name(of);
-        printf(" %7s %4.0f%% %6s %7s %8.4f %8.4f ", short_number(asked, count),
+        printf(" %7s %4.0f%% %6s %7s%s %8.4f %8.4f ", short_number(asked, count),
                asked > 0 ? 100 * member(of, "device") / asked : 0,
                short_number(member(of, "failed"), failed),
-               short_number(member(of, "tokens"), tokens), member(of, "cost_usd"),
+               short_number(member(of, "tokens"), tokens), fold, member(of, "cost_usd"),
                cloud > 0 ? cloud - member(of, "cost_usd") : 0);
         if (strcmp(by ? by : "", "day") == 0)
             print_length(asked, most);
