@@ -120,6 +120,25 @@ def test_a_label_comes_only_where_one_is_asked_for():
 
 
 @case
+def test_several_things_are_not_answered_with_one_of_them():
+    asked = "extract the date and the amount: Invoice of 3 May 2026 over 120 EUR"
+    _cloud, tandem = with_cloud(Script(text="date: 3 May 2026, amount: 120 EUR"))
+    with tandem:
+        answer = tandem.chat(asked)
+        equal(answer.text, "date: 3 May 2026, amount: 120 EUR")
+        assert "left_not_mine" in [r["code"] for r in answer.tandem["reasons"]], answer.tandem
+    with Tandem() as tandem:
+        system = {"role": "system", "content": "Extract the date and the amount."}
+        text = {"role": "user", "content": "Invoice of 3 May 2026 over 120 EUR"}
+        for messages in (asked, [system, text]):
+            answer = tandem.chat(messages)
+            assert answer.text.startswith("That is outside"), answer.text
+            equal(answer.tandem["confidence"], 0)
+            assert "computed" not in [r["code"] for r in answer.tandem["reasons"]], answer.tandem
+        equal(tandem.chat(asked.replace(" and the amount", "")).text, "3 May 2026")
+
+
+@case
 def test_hard_question_escalates_invisibly():
     cloud, tandem = with_cloud(Script(text="Bread was dear and the treasury empty."))
     with tandem:

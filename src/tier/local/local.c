@@ -248,7 +248,8 @@ static enum td_status give_computed(const struct local_engine *engine,
                                     struct job_request *job, struct td_error *err)
 {
     struct td_grammar *computed = NULL;
-    enum td_status status = local_computed_grammar(engine->model, request, &computed, err);
+    enum td_status status =
+        local_computed_grammar(engine->model, request, &computed, &attempt->declined, err);
     if (status != TD_OK || !computed)
         return status;
     if (!(request->tool_count > 0 && request->tool_choice != TOOL_CHOICE_NONE)) {

@@ -172,8 +172,8 @@ void local_attempt_on_token(void *ctx, const struct td_token *token, struct td_s
     struct tier_piece piece = {.text = text};
     if (token) {
         piece.has_stats = true;
-        piece.stats = attempt->computed ? local_computed_stats() : token->stats;
-        piece.computed = attempt->computed;
+        piece.stats = attempt->computed ? local_computed_stats(attempt->declined) : token->stats;
+        piece.computed = attempt->computed && !attempt->declined;
         piece.token_text = token->piece;
         piece.top = token->top;
         piece.top_count = attempt->computed ? 0 : token->top_count;

@@ -32,6 +32,7 @@ struct tier_attempt {
     struct tool_parser parser; /* format NONE: the answer has no calls */
     bool held;                 /* a grammar holds its calls */
     bool computed;             /* a grammar allows nothing but the answer */
+    bool declined;             /* that answer says that the question is another's */
     bool must_call;
     const struct td_completion *completion; /* NULL = a chat */
     int32_t *ids;                           /* of a completion's prompt */

@@ -3,28 +3,44 @@
 #include "base/bytes/buf.h"
 #include "base/core/error.h"
 #include "instant/instant.h"
+#include "instant/several.h"
 #include "tier/local/local_asked.h"
 
 /* An answer is at most three times its question (a name in another case), and little else. */
 #define ANSWER_BYTES_MAX (4 * INSTANT_QUESTION_BYTES_MAX)
 /* GBNF spells a byte with up to four. */
 #define GRAMMAR_BYTES_MAX (5 * ANSWER_BYTES_MAX)
-/* The last message, when nothing before it can change what it asks. */
-static struct td_str question_of(const struct td_request *request)
+/* As the default model says that a question is another's. */
+#define NOT_MINE "That is outside what this small model can do."
+
+/* Whether the answer is a text that the request leaves to the model. */
+static bool is_free(const struct td_request *request)
 {
-    struct td_str none = {NULL, 0};
-    bool plain = request->message_count > 0 && !request->completion && !request->labels &&
-                 !request->continues && !request->has_calls &&
-                 request->tool_choice != TOOL_CHOICE_FORCED && request->format == TD_FORMAT_TEXT &&
-                 !request->grammar && !request->names_adapters && request->media.kinds == 0;
-    for (size_t i = 0; plain && i < request->message_count; i++) {
-        const struct td_message *message = &request->messages[i];
-        bool says_how = message->role != TD_ROLE_USER && message->role != TD_ROLE_ASSISTANT;
-        plain = !says_how || local_asked_nothing(message->content);
-    }
-    if (!plain || request->messages[request->message_count - 1].role != TD_ROLE_USER)
-        return none;
-    return request->messages[request->message_count - 1].content;
+    return request->message_count > 0 && !request->completion && !request->labels &&
+           !request->continues && !request->has_calls &&
+           request->tool_choice != TOOL_CHOICE_FORCED && request->format == TD_FORMAT_TEXT &&
+           !request->grammar && !request->names_adapters && request->media.kinds == 0 &&
+           request->messages[request->message_count - 1].role == TD_ROLE_USER;
+}
+
+static bool says_how(const struct td_message *message)
+{
+    return message->role != TD_ROLE_USER && message->role != TD_ROLE_ASSISTANT &&
+           !local_asked_nothing(message->content);
+}
+
+/* Of what may answer a request without the model. alone: nothing before its question can change
+ * what that asks. */
+static bool asks_several(const struct td_request *request, bool *alone)
+{
+    bool several = several_asked(request->messages[request->message_count - 1].content);
+    *alone = true;
+    for (size_t i = 0; i < request->message_count; i++)
+        if (says_how(&request->messages[i])) {
+            *alone = false;
+            several |= several_asked(request->messages[i].content);
+        }
+    return several;
 }
 
 /* Whether nothing was said before the question, but that an assistant is a helpful one: what it is
@@ -53,17 +69,24 @@ static void write_literal(struct td_str text, struct buf *out)
 
 enum td_status local_computed_grammar(const struct td_model *model,
                                       const struct td_request *request, struct td_grammar **out,
-                                      struct td_error *err)
+                                      bool *declined, struct td_error *err)
 {
     struct buf answer, source;
+    bool alone;
     *out = NULL;
-    struct td_str question = question_of(request);
-    if (question.len == 0 || td_model_get_info(model)->not_mine_id < 0)
+    *declined = false;
+    if (!is_free(request) || td_model_get_info(model)->not_mine_id < 0)
         return TD_OK;
+    struct td_str question = request->messages[request->message_count - 1].content;
+    bool several = asks_several(request, &alone);
     buf_init(&answer, ANSWER_BYTES_MAX);
     buf_init(&source, GRAMMAR_BYTES_MAX);
     enum td_status status = TD_OK;
-    if (instant_answer(question, is_alone(request), &answer)) {
+    if (!alone || !instant_answer(question, is_alone(request), &answer)) {
+        *declined = several;
+        buf_append_str(&answer, several ? STR(NOT_MINE) : STR(""));
+    }
+    if (answer.len > 0) {
         write_literal(buf_view(&answer), &source);
         status = source.failed ? error_set(err, TD_NO_MEMORY, "no memory for a computed answer")
                                : td_grammar_parse(buf_view(&source), out, err);
@@ -73,7 +96,7 @@ enum td_status local_computed_grammar(const struct td_model *model,
     return status;
 }
 
-struct td_token_stats local_computed_stats(void)
+struct td_token_stats local_computed_stats(bool declined)
 {
-    return (struct td_token_stats){.margin = 1, .probe = 1, .forced = 1};
+    return (struct td_token_stats){.margin = 1, .probe = 1, .forced = 1, .not_mine = declined};
 }

@@ -443,6 +443,20 @@ static void test_what_can_be_computed_is_all_that_the_grammar_allows(void)
     tier_free(s.tier);
 }
 
+/* Of several things the model would give one, and be sure of it. */
+static void test_several_things_at_once_are_not_its_task(void)
+{
+    struct scene s;
+    scene_init(&s, 0, 10);
+    s.message.content = STR("extract the date and the amount: 3 May, 12 EUR");
+    CHECK(scene_start(&s, NULL) == TD_OK && engine.job.request.options.grammar != NULL);
+    CHECK(strstr(engine.grammar_source, "That is outside") != NULL);
+    say("That", 1);
+    CHECK(s.stats_count == 1 && s.stats.not_mine == 1 && s.computed_count == 0);
+    finish_job(TD_OK);
+    tier_free(s.tier);
+}
+
 /* A label is an answer only to someone who asked for one. */
 static void test_labels_of_intents_are_forbidden_unless_asked_for(void)
 {
@@ -576,6 +590,7 @@ int main(void)
     RUN(test_each_caller_has_a_cache_of_its_own);
     RUN(test_what_the_engine_counted_and_how_long_it_waited_is_in_the_result);
     RUN(test_what_can_be_computed_is_all_that_the_grammar_allows);
+    RUN(test_several_things_at_once_are_not_its_task);
     RUN(test_labels_of_intents_are_forbidden_unless_asked_for);
     RUN(test_what_something_else_decides_is_the_models);
     RUN(test_a_prompt_is_scored_only_where_it_is_shown);

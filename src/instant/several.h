@@ -1,0 +1,13 @@
+/* Questions that ask for several things at once: "extract the date and the amount", "classify the
+ * intent and the sentiment", "find all e-mails". A small model that learned to give one value gives
+ * one, and is sure of it. Pure; any thread. */
+#ifndef INSTANT_SEVERAL_H
+#define INSTANT_SEVERAL_H
+
+#include "base/core/str.h"
+
+/* Whether a message, or a system prompt, asks so. It need not be UTF-8. Where it asks for JSON it
+ * does not: of that a model has learned to fill several members. */
+bool several_asked(struct td_str text);
+
+#endif
