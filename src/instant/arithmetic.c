@@ -118,6 +118,12 @@ static double read_power(struct sum *sum)
         double value = read_atom(sum);
         return value >= 0 ? sqrt(value) : fail(sum);
     }
+    if (eat(sum, "the square of|square of")) {
+        double value = read_atom(sum);
+        return held(sum, value * value);
+    }
+    if (eat(sum, "the cube root of|cube root of"))
+        return cbrt(read_atom(sum));
     double part;
     if (eat_share(sum, &part))
         return held(sum, part * read_power(sum));
@@ -299,7 +305,9 @@ static double read_told(struct sum *sum)
         {"add|the sum of|sum of", "and|to", '+'},
         {"multiply|the product of|product of", "and|by|with", '*'},
         {"divide|split", "by|between|among", '/'},
-        {"subtract", "from", '-'},
+        {"subtract|take away|take", "from", '-'},
+        {"increase|raise", "by", '>'},
+        {"decrease|reduce|lower", "by", '<'},
         {"the difference between|the difference of", "and", '='},
     };
     double of_list;
@@ -317,8 +325,12 @@ static double read_told(struct sum *sum)
         bool listed = first->kind == WORD_NUMBER && str_find(first->text, STR(","), 0) != SIZE_MAX;
         if (listed || !words_eat(sum->words, told[i].between)) /* "10,20 and 30" are three */
             return fail(sum);
-        double b = read_power(sum);
+        bool moved = told[i].sign == '>' || told[i].sign == '<';
+        double b;
+        if (!moved || !eat_percent(sum, a, &b)) /* "increase 80 by 10 %" */
+            b = read_power(sum);
         switch (told[i].sign) {
+        case '>':
         case '+':
             return added(sum, a, b);
         case '*':
@@ -327,6 +339,8 @@ static double read_told(struct sum *sum)
             return b == 0 ? fail(sum) : a / b;
         case '-':
             return added(sum, b, -a);
+        case '<':
+            return added(sum, a, -b);
         default:
             return fabs(added(sum, a, -b));
         }

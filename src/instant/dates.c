@@ -283,8 +283,15 @@ static bool answer_moved(struct words *words, struct buf *out)
     bool back;
     while (words_eat(words, ASKS))
         ;
+    bool adds = words_eat(words, "add"),
+         takes = !adds && words_eat(words, "subtract|take away|take");
     size_t begin = words->next;
-    if (eat_date(words, &date)) {
+    if (adds || takes) { /* "add 3 weeks to 2024-02-10" */
+        back = takes;
+        if (!eat_distance(words, &count, &step) || !words_eat(words, adds ? "to" : "from") ||
+            !eat_date(words, &date))
+            return false;
+    } else if (eat_date(words, &date)) {
         if (!eat_onward(words, &count, &step, &back))
             return false;
     } else {

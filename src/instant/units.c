@@ -239,6 +239,16 @@ static bool write(const struct quantity *from, const struct unit *to, struct buf
     return true;
 }
 
+/* The 20 minutes of "3 hours and 20 minutes", the ounces of "2 lb 3 oz". */
+static bool add_rest(struct quantity *to, const struct quantity *rest)
+{
+    bool fits = rest->unit->dimension == to->unit->dimension &&
+                rest->unit->dimension != TEMPERATURE && rest->unit->system == to->unit->system &&
+                rest->base >= 0 && to->base >= 0 && rest->base < to->unit->size;
+    to->base += rest->base;
+    return fits;
+}
+
 bool units_answer(struct words *words, struct buf *out)
 {
     struct quantity from, found = {0};
@@ -246,10 +256,13 @@ bool units_answer(struct words *words, struct buf *out)
     while (!words_ended(words)) {
         size_t begin = words->next;
         bool last = begin + 1 == words->count;
+        if (found.unit)
+            words_eat(words, "and");
         if (eat_quantity(words, &from)) {
-            if (found.unit)
+            if (found.unit && !add_rest(&found, &from))
                 return false;
-            found = from;
+            if (!found.unit)
+                found = from;
             continue;
         }
         words->next = begin;

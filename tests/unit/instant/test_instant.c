@@ -161,6 +161,45 @@ static void test_what_only_looks_like_a_sum_is_none(void)
     CHECK_ROWS(rows);
 }
 
+static void test_quantities_of_two_units(void)
+{
+    static const struct row rows[] = {
+        {"5 miles and 3 feet to metres", "8047.63 m"},
+        {"3 hours and 20 minutes in seconds", "12000 seconds"},
+        {"2 lb 3 oz in kg", "0.992 kg"},
+        {"how many seconds are in 2 hours and 5 minutes?", "7500 seconds"},
+        {"convert 5 miles and 3 feet", NULL},
+        {"5 miles and 3 km in feet", NULL}, /* two quantities */
+        {"10 km and 5 miles in feet", NULL},
+        {"1 hour and 90 minutes in seconds", NULL},
+        {"20 c and 5 c in f", NULL},
+        {"5 miles and in km", NULL},
+    };
+    CHECK_ROWS(rows);
+}
+
+static void test_sums_and_dates_that_are_told_to_be_changed(void)
+{
+    static const struct row rows[] = {
+        {"what is the square of 12?", "144"},
+        {"cube root of 27", "3"},
+        {"increase 80 by 10%", "88"},
+        {"raise 50 by 5", "55"},
+        {"decrease 200 by 15 percent", "170"},
+        {"take 3 from 10", "7"},
+        {"add 3 weeks to 2024-02-10", "2024-03-02"},
+        {"subtract 10 days from 5 March 2024", "24 February 2024"},
+        {"take 2 months from 2024-03-31", "2024-01-31"},
+        {"increase 80 by 10% and 5", NULL},
+        {"increase my limit by 10%", NULL},
+        {"add 3 weeks", NULL},
+        {"add 3 weeks from 2024-02-10", NULL},
+        {"subtract 10 days to 5 March 2024", NULL},
+        {"square of a circle", NULL},
+    };
+    CHECK_ROWS(rows);
+}
+
 static void test_units(void)
 {
     static const struct row rows[] = {
@@ -422,6 +461,8 @@ int main(void)
 {
     RUN(test_sums_in_signs_and_words);
     RUN(test_what_only_looks_like_a_sum_is_none);
+    RUN(test_quantities_of_two_units);
+    RUN(test_sums_and_dates_that_are_told_to_be_changed);
     RUN(test_units);
     RUN(test_dates);
     RUN(test_each_day_of_four_centuries_has_a_next_one);
