@@ -14,7 +14,7 @@
 
 uint64_t recurrent_state_bytes(const struct td_model *model)
 {
-    /* The limits of hyperparameters.c keep this within 64 bits. */
+    /* The limits of layer_kinds.c keep this within 64 bits. */
     uint64_t inner = (uint64_t)model->ssm_heads * model->ssm_head_size;
     uint64_t inputs = (uint64_t)model_ssm_channels(model) * (model->conv_width - 1);
     uint64_t floats = inner * model->ssm_state_size + inputs;

@@ -8,7 +8,7 @@
 
 /* Channels of the convolution that one thread does at a time; their old inputs are on the stack. */
 #define CHANNELS 256u
-#define WIDTH_MAX 16 /* CONV_WIDTH_MAX of hyperparameters.c */
+#define WIDTH_MAX 16 /* CONV_WIDTH_MAX of layer_kinds.c */
 
 static uint32_t inner_of(const struct td_model *model)
 {

@@ -4,7 +4,7 @@
  * neighbouring elements are pairs; glm4 and ernie4_5 have them so. The other files keep the two
  * halves of the original code.
  * Any decoder may have other numbers of heads and another feed-forward size in each layer, as
- * pruned models do: hyperparameters.c reads arrays of them.
+ * pruned models do: layer_kinds.c reads arrays of them.
  * Mistral's files say llama. Files of phi3 name a sliding window, which neither llama.cpp (the
  * goldens) nor this engine applies. */
 #include "engine/model/architecture.h"

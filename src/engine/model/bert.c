@@ -12,7 +12,7 @@
 #include "engine/model/bert.h"
 
 #include "base/core/assertion.h"
-#include "base/core/error.h"
+#include "engine/model/model_keys.h"
 #include "engine/model/tensor_lookup.h"
 
 #include <stdio.h>
@@ -125,8 +125,7 @@ enum td_status bert_load(struct td_model *model, struct td_error *err)
         calloc(1, sizeof(*bert) + (size_t)model->layer_count * sizeof(bert->layers[0]));
     model->encoder = bert;
     if (bert == NULL)
-        return error_set(err, TD_NO_MEMORY, "%s: no memory for %u layers", gguf_path(model->gguf),
-                         model->layer_count);
+        return model_fail(model, err, TD_NO_MEMORY, "no memory for %u layers", model->layer_count);
     enum td_status status = tensor_lookup_init(&lookup, model, err);
     if (status == TD_OK)
         take_embeddings(&lookup, model, bert);

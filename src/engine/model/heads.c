@@ -4,8 +4,8 @@
 #include "engine/model/heads.h"
 
 #include "base/core/assertion.h"
-#include "base/core/error.h"
 #include "base/core/str.h"
+#include "engine/model/model_keys.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,8 +24,7 @@ struct load {
 
 static enum td_status bad_key(const struct load *load, const char *key, const char *reason)
 {
-    return error_set(load->err, TD_CORRUPT, "%s: %s: %s", gguf_path(load->model->gguf), key,
-                     reason);
+    return model_fail(load->model, load->err, TD_CORRUPT, "%s: %s", key, reason);
 }
 
 /* Memory that heads_free releases. NULL, with the error set, when there is none. */
@@ -35,7 +34,7 @@ static void *new_block(struct load *load, size_t bytes)
     if (block)
         load->heads->blocks[load->heads->block_count++] = block;
     else
-        error_set(load->err, TD_NO_MEMORY, "%s: no memory for heads", gguf_path(load->model->gguf));
+        model_fail(load->model, load->err, TD_NO_MEMORY, "no memory for heads");
     return block;
 }
 
@@ -62,9 +61,8 @@ static enum td_status take_floats(struct load *load, const char *key, uint64_t c
     if (!gguf_get_array(load->model->gguf, key, &type, &data, &found) || type != GGUF_F32)
         return bad_key(load, key, "not an array of float32");
     if (found != count)
-        return error_set(load->err, TD_CORRUPT, "%s: %s: %llu numbers, expected %llu",
-                         gguf_path(load->model->gguf), key, (unsigned long long)found,
-                         (unsigned long long)count);
+        return model_fail(load->model, load->err, TD_CORRUPT, "%s: %llu numbers, expected %llu",
+                          key, (unsigned long long)found, (unsigned long long)count);
     enum td_status status = keep(load, data, (size_t)count * sizeof(float), &block);
     for (uint64_t i = 0; status == TD_OK && i < count; i++)
         if (!isfinite(((const float *)block)[i]))
@@ -228,11 +226,10 @@ enum td_status heads_load(struct td_model *model, struct td_error *err)
         !gguf_has(model->gguf, "tandem.probe.layer"))
         return TD_OK;
     if (model->architecture->layer_norm) /* a head's norm has no biases */
-        return error_set(err, TD_UNSUPPORTED, "%s: heads beside LayerNorms",
-                         gguf_path(model->gguf));
+        return model_fail(model, err, TD_UNSUPPORTED, "heads beside LayerNorms");
     load.heads = model->heads = calloc(1, sizeof *model->heads);
     if (load.heads == NULL)
-        return error_set(err, TD_NO_MEMORY, "%s: no memory for heads", gguf_path(model->gguf));
+        return model_fail(model, err, TD_NO_MEMORY, "no memory for heads");
     enum td_status status = take_exits(&load);
     return status == TD_OK ? take_probe(&load) : status;
 }

@@ -2,10 +2,9 @@
  * The table of architectures says which tensors there are. Matrices are numbered as they are taken;
  * adapters find the matrix that they change by that number. A tensor that nobody takes is an error
  * (tensor_lookup.h). */
-#include "engine/model/model.h"
+#include "engine/model/model_keys.h"
 
 #include "base/core/assertion.h"
-#include "base/core/error.h"
 #include "base/core/str.h"
 #include "engine/model/bert.h"
 #include "engine/model/heads.h"
@@ -127,9 +126,8 @@ static const float *take_floats(struct lookup *lookup, const char *name, uint32_
         return NULL;
     if (tensor->type == TENSOR_F32)
         return tensor->data;
-    lookup->tensors.status =
-        error_set(lookup->tensors.err, TD_UNSUPPORTED, "%s: tensor '%s' is not F32",
-                  gguf_path(lookup->model->gguf), name);
+    lookup->tensors.status = model_fail(lookup->model, lookup->tensors.err, TD_UNSUPPORTED,
+                                        "tensor '%s' is not F32", name);
     return NULL;
 }
 
@@ -186,9 +184,9 @@ static void take_ssm(struct lookup *lookup, uint32_t index)
                                   model->ssm_groups, inner / model->ssm_groups);
     for (uint32_t i = 0; layer->ssm_decay && i < heads; i++)
         if (!(layer->ssm_decay[i] <= 0) && lookup->tensors.status == TD_OK)
-            lookup->tensors.status =
-                error_set(lookup->tensors.err, TD_CORRUPT, "%s: blk.%u.ssm_a[%u] is %g, above 0",
-                          gguf_path(model->gguf), index, i, (double)layer->ssm_decay[i]);
+            lookup->tensors.status = model_fail(model, lookup->tensors.err, TD_CORRUPT,
+                                                "blk.%u.ssm_a[%u] is %g, above 0", index, i,
+                                                (double)layer->ssm_decay[i]);
 }
 
 static bool reads_shared_keys(const struct td_model *model, uint32_t index)
@@ -416,8 +414,7 @@ enum td_status model_load(struct td_model *model, struct td_error *err)
     for (uint32_t i = 0; model->architecture->value_norm && model->norms && i < model->head_size;)
         model->norms[i++] = 1.0f;
     if (model->layers == NULL || model->matrices == NULL || (model->norms == NULL && norms))
-        return error_set(err, TD_NO_MEMORY, "%s: no memory for %u layers", gguf_path(model->gguf),
-                         model->layer_count);
+        return model_fail(model, err, TD_NO_MEMORY, "no memory for %u layers", model->layer_count);
     status = model_load_layer_kinds(model, err);
     if (status != TD_OK)
         return status;
@@ -439,9 +436,8 @@ enum td_status model_require_decoder(const struct td_model *model, struct td_err
 {
     if (model->encoder == NULL)
         return TD_OK;
-    return error_set(
-        err, TD_UNSUPPORTED,
-        "%s: architecture '%s' is an encoder: it has embeddings (tandem embed), no next "
-        "tokens",
-        gguf_path(model->gguf), model->architecture->name);
+    return model_fail(model, err, TD_UNSUPPORTED,
+                      "architecture '%s' is an encoder: it has embeddings (tandem embed), no next "
+                      "tokens",
+                      model->architecture->name);
 }

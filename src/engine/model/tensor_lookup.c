@@ -4,8 +4,8 @@
 #include "engine/model/tensor_lookup.h"
 
 #include "base/core/assertion.h"
-#include "base/core/error.h"
 #include "base/core/str.h"
+#include "engine/model/model_keys.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@ enum td_status tensor_lookup_init(struct tensor_lookup *lookup, const struct td_
     *lookup = (struct tensor_lookup){.model = model, .err = err};
     lookup->used = calloc(gguf_tensor_count(model->gguf) + 1, sizeof *lookup->used);
     if (lookup->used == NULL)
-        lookup->status = error_set(err, TD_NO_MEMORY, "%s: no memory for a list of %zu tensors",
-                                   gguf_path(model->gguf), gguf_tensor_count(model->gguf));
+        lookup->status = model_fail(model, err, TD_NO_MEMORY, "no memory for a list of %zu tensors",
+                                    gguf_tensor_count(model->gguf));
     return lookup->status;
 }
 
@@ -40,7 +40,7 @@ const struct gguf_tensor *tensor_take(struct tensor_lookup *lookup, const char *
         lookup->used[tensor - gguf_tensor_at(gguf, 0)] = true;
     else if (required)
         lookup->status =
-            error_set(lookup->err, TD_CORRUPT, "%s: tensor '%s' is missing", gguf_path(gguf), name);
+            model_fail(lookup->model, lookup->err, TD_CORRUPT, "tensor '%s' is missing", name);
     return tensor;
 }
 
@@ -50,13 +50,13 @@ bool tensor_has_shape(struct tensor_lookup *lookup, const struct gguf_tensor *te
     if (tensor->dims[0] == cols && tensor->dims[1] == rows && tensor->dims[2] == experts &&
         tensor->dims[3] == 1)
         return true;
-    lookup->status = error_set(
-        lookup->err, TD_CORRUPT,
-        "%s: tensor '" STR_FMT "' is [%llu, %llu, %llu, %llu], expected [%llu, %llu, %llu]",
-        gguf_path(lookup->model->gguf), STR_ARG(tensor->name), (unsigned long long)tensor->dims[0],
-        (unsigned long long)tensor->dims[1], (unsigned long long)tensor->dims[2],
-        (unsigned long long)tensor->dims[3], (unsigned long long)cols, (unsigned long long)rows,
-        (unsigned long long)experts);
+    lookup->status =
+        model_fail(lookup->model, lookup->err, TD_CORRUPT,
+                   "tensor '" STR_FMT "' is [%llu, %llu, %llu, %llu], expected [%llu, %llu, %llu]",
+                   STR_ARG(tensor->name), (unsigned long long)tensor->dims[0],
+                   (unsigned long long)tensor->dims[1], (unsigned long long)tensor->dims[2],
+                   (unsigned long long)tensor->dims[3], (unsigned long long)cols,
+                   (unsigned long long)rows, (unsigned long long)experts);
     return false;
 }
 
@@ -67,9 +67,8 @@ const float *tensor_take_vector(struct tensor_lookup *lookup, const char *name, 
     if (tensor == NULL || !tensor_has_shape(lookup, tensor, len, 1, 1))
         return NULL;
     if (tensor->type != TENSOR_F32) {
-        lookup->status =
-            error_set(lookup->err, TD_UNSUPPORTED, "%s: tensor '%s' is not F32, as vectors must be",
-                      gguf_path(lookup->model->gguf), name);
+        lookup->status = model_fail(lookup->model, lookup->err, TD_UNSUPPORTED,
+                                    "tensor '%s' is not F32, as vectors must be", name);
         return NULL;
     }
     return tensor->data;
@@ -119,8 +118,8 @@ const float *tensor_take_scales(struct tensor_lookup *lookup, const struct gguf_
     if (usable)
         return values;
     lookup->status =
-        error_set(lookup->err, TD_CORRUPT, "%s: tensor '" STR_FMT "' is not of finite F32 numbers",
-                  gguf_path(lookup->model->gguf), STR_ARG(scales->name));
+        model_fail(lookup->model, lookup->err, TD_CORRUPT,
+                   "tensor '" STR_FMT "' is not of finite F32 numbers", STR_ARG(scales->name));
     return NULL;
 }
 
@@ -137,9 +136,8 @@ void tensor_lookup_refuse_unused(struct tensor_lookup *lookup, const char *const
     for (size_t i = 0; lookup->status == TD_OK && i < gguf_tensor_count(model->gguf); i++) {
         struct td_str name = gguf_tensor_at(model->gguf, i)->name;
         if (!lookup->used[i] && !is_allowed(name, allowed))
-            lookup->status =
-                error_set(lookup->err, TD_UNSUPPORTED,
-                          "%s: architecture '%s' has no use for tensor '" STR_FMT "'",
-                          gguf_path(model->gguf), model->architecture->name, STR_ARG(name));
+            lookup->status = model_fail(model, lookup->err, TD_UNSUPPORTED,
+                                        "architecture '%s' has no use for tensor '" STR_FMT "'",
+                                        model->architecture->name, STR_ARG(name));
     }
 }
