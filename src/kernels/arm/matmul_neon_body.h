@@ -3,6 +3,7 @@
  * super-block are unrolled), and how sixteen products are added:
  *
  *     dot_16(acc, w, x): acc, to whose lanes the sixteen products w[i] x[i] are added somehow
+ *     dot_fours(acc, w, x, lane): acc[i] + the products of w[4i..4i+3] and x[4 lane..4 lane+3]
  *
  * Whole blocks are summed as integers, which is exact in any order. Each row and token has one
  * float sum over the blocks. The panels (panel_neon_body.h) sum in the same order, so a token's
@@ -15,6 +16,7 @@
 #include "base/core/assertion.h"
 #include "kernels/activation.h"
 #include "kernels/arm/simd_neon.h"
+#include "kernels/arm/token_256_neon_body.h"
 #include "kernels/arm/token_neon_body.h"
 #include "kernels/arm/unpack_neon.h"
 #include "kernels/blocks_low.h"
@@ -243,6 +245,10 @@ TILE_INLINE float32x4_t token_scales(const uint8_t *act, size_t act_stride, int 
 /* Four rows and one token, or one row and some tokens: four results are a vector. */
 TILE_INLINE void tile_256(const struct tile *tile, enum tensor_type type, int rows, int tokens)
 {
+    if (rows == ROWS_MAX && tokens == 1) {
+        tile_256_one(tile, type);
+        return;
+    }
     const size_t block_bytes = tile_block_bytes(type), stride = tile->act_stride;
     const size_t blocks = tile->cols / SUPER_BLOCK;
     const int count = rows * tokens, width = count < 4 ? count : 4;
