@@ -149,6 +149,41 @@ def test_missing_and_strange_tensors_are_named_before_the_work_begins():
 
 
 @case
+def test_a_tensor_that_is_missing_or_there_twice_leaves_no_file():
+    up, norm = "model.layers.0.mlp.up_proj.weight", "model.norm.weight"
+    for name, source_of, word in (
+        (up, None, "'blk.0.ffn_up.weight' is missing"),
+        (f"language_model.{norm}", norm, "'output_norm.weight' appears twice"),
+        ("model.layers.0.mlp.gate_up_proj.weight", up, "'blk.0.ffn_up.weight' appears twice"),
+        ("model.layers.6.input_layernorm.weight", norm, "no use for tensor 'blk.6.attn_norm"),
+        (norm, "model.layers.0.self_attn.q_proj.weight", "output_norm.weight"),
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            _, source, tensors = make_folder(folder)
+            tensors[name] = tensors[source_of or name]
+            if source_of is None:
+                del tensors[name]
+            (source / "model.safetensors").write_bytes(pack(*safetensors(tensors)))
+            refused(source, folder, word)
+
+
+@case
+def test_an_empty_tensor_may_begin_where_another_does():
+    with tempfile.TemporaryDirectory() as folder:
+        _, source, tensors = make_folder(folder)
+        header, body = safetensors(tensors)
+        begin = header["model.norm.weight"]["data_offsets"][0]
+        header["model.layers.0.self_attn.rotary_emb.inv_freq"] = {
+            "dtype": "F32",
+            "shape": [0],
+            "data_offsets": [begin, begin],
+        }
+        (source / "model.safetensors").write_bytes(pack(header, body))
+        code, _, err = run("convert", source, Path(folder) / "m.gguf")
+        equal(code, 0, err)
+
+
+@case
 def test_nan_weights_are_named():
     with tempfile.TemporaryDirectory() as folder:
         _, source, tensors = make_folder(folder)

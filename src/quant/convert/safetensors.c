@@ -128,10 +128,13 @@ static bool grow(struct safetensors *tensors)
     return true;
 }
 
+/* Of two with the same begin the empty one comes first: it overlaps nothing. */
 static int by_data(const void *a, const void *b)
 {
     const struct safetensor *left = a, *right = b;
-    return (left->data > right->data) - (left->data < right->data);
+    if (left->data == right->data)
+        return (left->bytes > right->bytes) - (left->bytes < right->bytes);
+    return left->data > right->data ? 1 : -1;
 }
 
 /* No two tensors of a shard share bytes: no writer does that. */
