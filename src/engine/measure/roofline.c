@@ -143,20 +143,12 @@ static void add_weight(struct reads *reads, const struct weight *weight, double 
     reads->elements += times * (double)weight->rows * (double)weight->cols;
 }
 
-static struct reads layer_reads(const struct td_model *model, const struct layer *layer)
+static struct reads layer_reads(const struct td_model *model, struct layer *layer)
 {
     struct reads reads = {0};
-    double used = model->expert_count ? model->expert_used_count : 1;
-    add_weight(&reads, &layer->q, 1);
-    add_weight(&reads, &layer->k, 1);
-    add_weight(&reads, &layer->v, 1);
-    add_weight(&reads, &layer->o, 1);
-    add_weight(&reads, &layer->router, 1);
-    add_weight(&reads, &layer->gate, used);
-    add_weight(&reads, &layer->up, used);
-    add_weight(&reads, &layer->down, used);
-    add_weight(&reads, &layer->input_gate, 1);
-    add_weight(&reads, &layer->input_proj, 1);
+    const struct weight *weight;
+    for (size_t i = 0; (weight = model_layer_weight(layer, i)) != NULL; i++)
+        add_weight(&reads, weight, weight->expert_bytes ? model->expert_used_count : 1);
     return reads;
 }
 

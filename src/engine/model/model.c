@@ -10,6 +10,7 @@
 #include "engine/model/heads.h"
 #include "engine/model/tensor_lookup.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -430,6 +431,17 @@ enum td_status model_load(struct td_model *model, struct td_error *err)
         tensor_lookup_refuse_unused(tensors, allowed);
     tensor_lookup_deinit(tensors);
     return tensors->status == TD_OK ? heads_load(model, err) : tensors->status;
+}
+
+struct weight *model_layer_weight(struct layer *layer, size_t number)
+{
+#define AT(member) offsetof(struct layer, member)
+    static const uint16_t at[] = {AT(q),           AT(k),         AT(v),           AT(o),
+                                  AT(router),      AT(gate),      AT(up),          AT(down),
+                                  AT(shared_gate), AT(shared_up), AT(shared_down), AT(input_gate),
+                                  AT(input_proj)};
+#undef AT
+    return number < sizeof at / sizeof *at ? (void *)((char *)layer + at[number]) : NULL;
 }
 
 enum td_status model_require_decoder(const struct td_model *model, struct td_error *err)

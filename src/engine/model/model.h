@@ -172,6 +172,9 @@ TD_MUST_CHECK enum td_status model_tokenize_chat(const struct td_model *model,
                                                  const struct jinja_input *input, int32_t **ids,
                                                  size_t *count, struct td_error *err);
 
+/* The layer's matrix `number`, from 0; its rows may be 0. NULL after the last one. */
+struct weight *model_layer_weight(struct layer *layer, size_t number);
+
 /* TD_UNSUPPORTED for an encoder, which has no next token. */
 TD_MUST_CHECK enum td_status model_require_decoder(const struct td_model *model,
                                                    struct td_error *err);

@@ -84,12 +84,11 @@ static void exchange_all(struct td_model *model, const struct exchange *exchange
 {
     exchange_weight(exchange, &model->embedding);
     exchange_weight(exchange, &model->output);
+    exchange_weight(exchange, &model->layer_tokens);
     for (uint32_t i = 0; i < model->layer_count; i++) {
-        struct layer *layer = &model->layers[i];
-        struct weight *const weights[] = {&layer->q,    &layer->k,  &layer->v,   &layer->o,
-                                          &layer->gate, &layer->up, &layer->down};
-        for (size_t w = 0; w < sizeof weights / sizeof *weights; w++)
-            exchange_weight(exchange, weights[w]);
+        struct weight *weight;
+        for (size_t w = 0; (weight = model_layer_weight(&model->layers[i], w)) != NULL; w++)
+            exchange_weight(exchange, weight);
     }
 }
 
@@ -118,8 +117,7 @@ static enum td_status probe(const struct quantize_item *item, struct td_model *m
         exchange_all(model, &exchange);
         const struct divergence_subject subject = {.model = model, .kv_type = TD_KV_F32};
         status = divergence_measure(divergence, &subject, &result, NULL, err);
-        model->embedding = kept.embedding;
-        model->output = kept.output;
+        *model = kept;
         memcpy(model->layers, layers, model->layer_count * sizeof *layers);
     }
     *kld = result.kld_mean;

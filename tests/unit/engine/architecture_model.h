@@ -13,6 +13,14 @@ enum { SSM_HEADS = 4, SSM_HEAD = 11, SSM_STATE = 20, SSM_GROUPS = 2, SSM_CONV = 
 enum { LAYER_INPUT = 12, SHARED_KEYS = 2 };
 enum { LAYERS = 4, WINDOW = 16, EXPERTS = 4, EXPERTS_USED = 2, ORIGINAL_CONTEXT = 128 };
 
+/* Of the whole table, in its order. */
+static const char *const architecture_names[] = {
+    "llama",    "qwen2",   "qwen3",         "qwen3moe", "gemma",      "gemma2",        "gemma3",
+    "gemma4",   "phi3",    "smollm3",       "granite",  "granitemoe", "granitehybrid", "nemotron_h",
+    "olmo2",    "exaone4", "hunyuan-dense", "glm4",     "ernie4_5",   "seed_oss",      "gpt-oss",
+    "stablelm", "lfm2",    "lfm2moe",       "openelm",  "deci"};
+enum { ARCHITECTURES = sizeof architecture_names / sizeof *architecture_names };
+
 /* One change of the architecture's usual model. */
 struct spec {
     const char *architecture;
@@ -37,6 +45,7 @@ struct spec {
     float short_factor, far_factor; /* rope factors; 0 = no such tensor */
     uint32_t more_rows;             /* of ffn_down */
     bool growing;                   /* the states of Mamba-2 layers */
+    uint32_t shared_ffn;            /* feed-forward size of a shared expert; 0 = none */
     bool own_output;                /* an output matrix of its own */
     float shrink; /* matrices are that much smaller, and have its inverse as scale; of experts
                      that of the next ones is twice as much; 0 = no scales */
@@ -171,6 +180,8 @@ static inline void put_keys(struct gguf_builder *builder, const struct spec *spe
         put_number(builder, spec, "expert_count", EXPERTS);
         put_number(builder, spec, "expert_used_count", EXPERTS_USED);
         put_number(builder, spec, "expert_feed_forward_length", TINY_FFN);
+        if (spec->shared_ffn)
+            put_number(builder, spec, "expert_shared_feed_forward_length", spec->shared_ffn);
         if (traits->sigmoid_router)
             put_number(builder, spec, "leading_dense_block_count", 1);
     }
@@ -388,6 +399,11 @@ static inline void put_ffn(struct maker *maker, const struct architecture *trait
         struct rng before = maker->rng; /* so that a dense model has the same weights */
         put_matrix(maker, "ffn_gate_inp", EXPERTS, TINY_WIDE);
         maker->rng = before;
+        if (maker->spec->shared_ffn) {
+            put_matrix(maker, "ffn_gate_shexp", maker->spec->shared_ffn, TINY_WIDE);
+            put_matrix(maker, "ffn_up_shexp", maker->spec->shared_ffn, TINY_WIDE);
+            put_matrix(maker, "ffn_down_shexp", TINY_WIDE, maker->spec->shared_ffn);
+        }
         return;
     }
     if (traits->fused && !maker->spec->split) {

@@ -11,12 +11,6 @@
 
 enum { IDS = 90 };
 
-static const char *const names[] = {
-    "llama",    "qwen2",   "qwen3",         "qwen3moe", "gemma",      "gemma2",        "gemma3",
-    "gemma4",   "phi3",    "smollm3",       "granite",  "granitemoe", "granitehybrid", "nemotron_h",
-    "olmo2",    "exaone4", "hunyuan-dense", "glm4",     "ernie4_5",   "seed_oss",      "gpt-oss",
-    "stablelm", "lfm2",    "lfm2moe",       "openelm",  "deci"};
-
 static struct td_model *make_good(const struct spec *spec)
 {
     struct td_error err;
@@ -76,10 +70,11 @@ static int32_t ids[IDS];
 static void test_every_architecture_gives_the_same_numbers_however_it_is_cut(void)
 {
     static const size_t cuts[] = {1, 7, 33, 64};
-    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
-        for (const struct variant *v = NULL; (v = variant_next(v, names[n])) != NULL;) {
+    for (size_t n = 0; n < ARCHITECTURES; n++)
+        for (const struct variant *v = NULL;
+             (v = variant_next(v, architecture_names[n])) != NULL;) {
             struct td_error err;
-            struct spec spec = usual_spec(names[n]);
+            struct spec spec = usual_spec(architecture_names[n]);
             struct td_model *model = make(&spec, v->cpu, &err);
             REQUIRE(model != NULL);
             run(model, ids, 0, 1, IDS, one);
@@ -96,8 +91,8 @@ static void test_every_architecture_gives_the_same_numbers_however_it_is_cut(voi
 /* Powers of two: the products are the same to the bit. */
 static void test_a_scale_beside_a_matrix_multiplies_what_it_gives(void)
 {
-    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-        struct spec spec = usual_spec(names[n]);
+    for (size_t n = 0; n < ARCHITECTURES; n++) {
+        struct spec spec = usual_spec(architecture_names[n]);
         spec.own_output = true;
         run_model(&spec, ids, 0, one);
         spec.shrink = 0.25f;
@@ -109,9 +104,10 @@ static void test_a_scale_beside_a_matrix_multiplies_what_it_gives(void)
 static void test_every_listed_architecture_is_in_the_table(void)
 {
     char list[512] = "", whole[600], all[600];
-    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-        CHECK(architecture_find(str_from(names[n])) != NULL);
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", n ? ", " : "", names[n]);
+    for (size_t n = 0; n < ARCHITECTURES; n++) {
+        CHECK(architecture_find(str_from(architecture_names[n])) != NULL);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", n ? ", " : "",
+                 architecture_names[n]);
     }
     snprintf(whole, sizeof whole, "%s, bert, nomic-bert", list); /* see test_embedding.c */
     architecture_list(all, sizeof all);
@@ -492,8 +488,8 @@ static void test_damaged_files_are_refused_or_run(void)
     struct rng rng;
     size_t refused = 0, ran = 0;
     rng_init(&rng, 11);
-    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-        struct spec spec = usual_spec(names[n]);
+    for (size_t n = 0; n < ARCHITECTURES; n++) {
+        struct spec spec = usual_spec(architecture_names[n]);
         struct buf file;
         spec.pattern_count = n % 2 ? LAYERS : 0;
         size_t directory = build(&spec, &file);
