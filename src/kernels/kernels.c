@@ -3,6 +3,7 @@
 
 #include "base/core/assertion.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/core/error.h"
@@ -50,7 +51,14 @@ size_t activation_form_bytes(enum activation_form form, size_t cols)
 
 const struct kernels *kernels_get(enum td_cpu cpu, struct td_error *err)
 {
-    const struct kernels *found = kernels_variant(cpu);
+    /* Kept: in a virtual machine each question to the processor costs microseconds, and some ask
+     * for each row. All threads find the same. */
+    static _Atomic(const struct kernels *) best;
+    const struct kernels *found = cpu == TD_CPU_AUTO ? atomic_load(&best) : NULL;
+    if (found == NULL)
+        found = kernels_variant(cpu);
+    if (cpu == TD_CPU_AUTO)
+        atomic_store(&best, found);
     if (found == NULL)
         error_set(err, TD_UNSUPPORTED,
                   "this CPU or this build lacks the %s kernels; use --cpu=auto",

@@ -58,7 +58,6 @@ static void round_line(const float *x, const float *importance, int high, uint8_
 
 void encode_q8_0(const float *x, const float *importance, uint8_t *out)
 {
-    int8_t q[BLOCK_32];
     float widest = 0;
     (void)importance; /* at 8 bits there is nothing to win by sparing some weights */
     for (int i = 0; i < BLOCK_32; i++)
@@ -67,9 +66,9 @@ void encode_q8_0(const float *x, const float *importance, uint8_t *out)
     float scale = f16_to_f32(half), inverse = scale > 0 ? 1.0f / scale : 0;
     encode_store_u16(out, half);
     for (int i = 0; i < BLOCK_32; i++) {
-        float rounded = roundf(x[i] * inverse);
-        q[i] = (int8_t)(rounded > 127 ? 127 : rounded < -127 ? -127 : rounded);
-        out[Q8_0_QUANTS_AT + i] = (uint8_t)q[i];
+        /* Halves away from zero, as roundf(), which is a call here: exact in double. */
+        double scaled = (double)(x[i] * inverse), away = scaled + copysign(0.5, scaled);
+        out[Q8_0_QUANTS_AT + i] = (uint8_t)(int8_t)(away > 127 ? 127 : away < -127 ? -127 : away);
     }
 }
 
