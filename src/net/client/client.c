@@ -46,8 +46,8 @@
  * little room wait, and with 2 KiB libcurl 7.88 forgets to look at them again. */
 #define RECEIVE_BYTES 4096L
 #define RECEIVE_BYTES_PLAIN 2048L /* never HTTP/2 */
-#define KEEP_ALIVE_AFTER_S 15L    /* of silence on a connection */
-#define KEEP_ALIVE_EVERY_S 5L
+#define KEEP_ALIVE_AFTER_S 15     /* of silence on a connection */
+#define KEEP_ALIVE_EVERY_S 5
 
 /* A loop that was busy may find a limit passed before it has looked at the socket. So it looks, for
  * so many turns: one to connect, one to learn of it, one to read. */
@@ -468,16 +468,12 @@ static int on_new_socket(void *ctx, curl_socket_t fd, curlsocktype purpose)
     return CURL_SOCKOPT_OK;
 }
 
-static CURLcode set_liveness(struct client_transfer *transfer)
-{
-    CURL *easy = transfer->easy;
-    CURLcode bad = curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, transfer);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, KEEP_ALIVE_AFTER_S);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, KEEP_ALIVE_EVERY_S);
-    return bad;
-}
+static const struct client_number numbers[] = {
+    {CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS},
+    {CURLOPT_TCP_KEEPALIVE, 1},
+    {CURLOPT_TCP_KEEPIDLE, KEEP_ALIVE_AFTER_S},
+    {CURLOPT_TCP_KEEPINTVL, KEEP_ALIVE_EVERY_S},
+};
 
 static CURLcode set_options(struct client_transfer *transfer, const struct client_request *request,
                             bool loopback)
@@ -487,18 +483,16 @@ static CURLcode set_options(struct client_transfer *transfer, const struct clien
     CURLcode bad = curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_error);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     bad = bad ? bad
               : curl_easy_setopt(easy, CURLOPT_BUFFERSIZE,
                                  encrypted ? RECEIVE_BYTES : RECEIVE_BYTES_PLAIN);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    bad = bad ? bad : set_liveness(transfer);
+    bad = bad ? bad : client_options_numbers(easy, numbers, sizeof numbers / sizeof *numbers);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, transfer);
     bad = bad ? bad
               : curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                                  client_options_connect_ms(request, loopback));
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
-    /* Cancelling must not wait for a name server that does not answer. */
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);

@@ -19,6 +19,27 @@ static curl_socket_t open_public(void *ctx, curlsocktype purpose, struct curl_so
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
+static const struct client_number common[] = {
+    {CURLOPT_SSL_VERIFYPEER, 1}, {CURLOPT_SSL_VERIFYHOST, 2},
+    {CURLOPT_FOLLOWLOCATION, 0}, {CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2},
+    {CURLOPT_NOSIGNAL, 1},       {CURLOPT_SUPPRESS_CONNECT_HEADERS, 1},
+    {CURLOPT_QUICK_EXIT, 1}, /* cancelling must not wait for a name server that does not answer */
+};
+
+static CURLcode set_numbers(CURL *easy, const struct client_number *list, size_t count)
+{
+    CURLcode bad = CURLE_OK;
+    for (size_t i = 0; i < count && !bad; i++)
+        bad = curl_easy_setopt(easy, list[i].option, (long)list[i].number);
+    return bad;
+}
+
+CURLcode client_options_numbers(CURL *easy, const struct client_number *list, size_t count)
+{
+    CURLcode bad = set_numbers(easy, common, sizeof common / sizeof *common);
+    return bad ? bad : set_numbers(easy, list, count);
+}
+
 CURLcode client_options_method(CURL *easy, const struct client_request *request)
 {
     if (strcmp(request->method, "HEAD") == 0)
@@ -39,11 +60,6 @@ CURLcode client_options_security(CURL *easy, const struct client_request *reques
 {
     CURLcode bad =
         curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, request->allow_http ? "http,https" : "https");
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     if (!bad && request->ca_file)
         bad = curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file);
     if (!bad && request->pinned_key)

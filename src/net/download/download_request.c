@@ -8,6 +8,7 @@
 #include "base/core/assertion.h"
 #include "base/core/error.h"
 #include "base/core/str.h"
+#include "net/client/client_options.h"
 #include "net/download/download_url.h"
 
 #include <pthread.h>
@@ -96,6 +97,15 @@ static bool add_lines(struct download_request *request, const struct download_op
     return add_bearer(request, options, url);
 }
 
+static const struct client_number numbers[] = {
+    {CURLOPT_HTTPGET, 1},
+    /* HTTP/2 would put all ranges on one connection, which parallel streams are to avoid. */
+    {CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1},
+    {CURLOPT_LOW_SPEED_LIMIT, 1},
+    {CURLOPT_BUFFERSIZE, 256 * 1024},
+    {CURLOPT_NOPROGRESS, 0},
+};
+
 static CURLcode set_all(struct download_request *request, const struct download_options *options,
                         const char *url, bool loopback)
 {
@@ -105,26 +115,14 @@ static CURLcode set_all(struct download_request *request, const struct download_
     uint32_t idle_ms = options->idle_timeout_ms ? options->idle_timeout_ms : IDLE_MS_DEFAULT;
     CURLcode bad = curl_easy_setopt(easy, CURLOPT_URL, url);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    bad = bad ? bad : client_options_numbers(easy, numbers, sizeof numbers / sizeof *numbers);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HTTPHEADER, request->lines);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_USERAGENT, "tandem/" TANDEM_VERSION);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    /* HTTP/2 would put all ranges on one connection, which parallel streams are to avoid. */
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, request->words);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)(idle_ms + 999) / 1000);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L * 1024);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HEADERDATA, request);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_tick);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_XFERINFODATA, (void *)(uintptr_t)options);
     if (!bad && options->ca_file)
