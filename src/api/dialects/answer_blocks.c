@@ -45,8 +45,7 @@ static void begin(struct answer_blocks *blocks, const struct block_ops *ops, voi
     blocks->count++;
     blocks->call_count += kind == BLOCK_CALL;
     blocks->refused |= kind == BLOCK_REFUSAL;
-    ops->begin(ctx, blocks, json_text(json_get(call, "id")), json_text(json_get(called, "name")),
-               out);
+    ops->begin(ctx, blocks, json_get_text(call, "id"), json_get_text(called, "name"), out);
     blocks->custom = custom != NULL;
     if (custom)
         ops->add(ctx, blocks, STR(TOOL_CALLS_INPUT_BEGIN), out);
@@ -80,11 +79,11 @@ static void add_proofs(struct answer_blocks *blocks, const struct block_ops *ops
     size_t count = json_kind_of(details) == JSON_KIND_ARRAY ? json_count(details) : 0;
     for (size_t i = 0; i < count; i++) {
         const struct json *detail = json_at(details, i);
-        struct td_str signature = json_text(json_get(detail, "signature"));
-        struct td_str data = json_text(json_get(detail, "data"));
+        struct td_str signature = json_get_text(detail, "signature");
+        struct td_str data = json_get_text(detail, "data");
         int64_t index = json_int(json_get(detail, "index"), 0);
         bool goes_on = blocks->is_signed && blocks->signed_index == index;
-        if (str_equal(json_text(json_get(detail, "type")), STR("reasoning.encrypted")) && data.len)
+        if (str_equal(json_get_text(detail, "type"), STR("reasoning.encrypted")) && data.len)
             add_cipher(blocks, ops, ctx, data, out);
         if (signature.len == 0)
             continue;
@@ -112,8 +111,8 @@ static bool add_call(struct answer_blocks *blocks, const struct block_ops *ops, 
                      const struct json *call, int64_t index, struct buf *out, struct fault *fault)
 {
     const struct json *custom = custom_of(call);
-    struct td_str arguments = custom ? json_text(json_get(custom, "input"))
-                                     : json_text(json_get(json_get(call, "function"), "arguments"));
+    struct td_str arguments = custom ? json_get_text(custom, "input")
+                                     : json_get_text(json_get(call, "function"), "arguments");
     if (index > blocks->call_index) {
         answer_blocks_end(blocks, ops, ctx, out); /* it is known by its index */
         blocks->call_index = index;
@@ -140,7 +139,7 @@ bool answer_blocks_feed(struct answer_blocks *blocks, const struct block_ops *op
     if (ops->sign && !blocks->hides_signatures)
         add_proofs(blocks, ops, ctx, json_get(message, "reasoning_details"), out);
     add_text(blocks, ops, ctx, BLOCK_TEXT, piece->text, out);
-    add_text(blocks, ops, ctx, BLOCK_REFUSAL, json_text(json_get(message, "refusal")), out);
+    add_text(blocks, ops, ctx, BLOCK_REFUSAL, json_get_text(message, "refusal"), out);
     for (size_t i = 0; i < json_count(calls); i++) {
         const struct json *call = json_at(calls, i);
         int64_t index = json_int(json_get(call, "index"), (int64_t)i);

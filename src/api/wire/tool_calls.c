@@ -100,12 +100,12 @@ void tool_calls_add_input(struct td_str text, struct buf *out)
 /* The arguments are whole after each delta. */
 static void add_input(struct tool_call *call, const struct json *custom)
 {
-    buf_append_str(&call->name, json_text(json_get(custom, "name")));
+    buf_append_str(&call->name, json_get_text(custom, "name"));
     if (call->arguments.len == 0)
         buf_append_str(&call->arguments, STR(TOOL_CALLS_INPUT_BEGIN));
     else
         buf_truncate(&call->arguments, call->arguments.len - strlen(TOOL_CALLS_INPUT_END));
-    tool_calls_add_input(json_text(json_get(custom, "input")), &call->arguments);
+    tool_calls_add_input(json_get_text(custom, "input"), &call->arguments);
     buf_append_str(&call->arguments, STR(TOOL_CALLS_INPUT_END));
 }
 
@@ -120,9 +120,9 @@ void tool_calls_add(struct tool_calls *calls, const struct json *list)
             return;
         const struct json *function = json_get(item, "function");
         if (call->id.len == 0)
-            buf_append_str(&call->id, json_text(json_get(item, "id")));
-        buf_append_str(&call->name, json_text(json_get(function, "name")));
-        buf_append_str(&call->arguments, json_text(json_get(function, "arguments")));
+            buf_append_str(&call->id, json_get_text(item, "id"));
+        buf_append_str(&call->name, json_get_text(function, "name"));
+        buf_append_str(&call->arguments, json_get_text(function, "arguments"));
         if (!function && json_kind_of(json_get(item, "custom")) == JSON_KIND_OBJECT)
             add_input(call, json_get(item, "custom"));
         add_rest(calls, call, item);

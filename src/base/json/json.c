@@ -308,6 +308,11 @@ struct td_str json_text(const struct json *value)
     return (struct td_str){json_string_value(raw(value)), json_string_length(raw(value))};
 }
 
+struct td_str json_get_text(const struct json *object, const char *key)
+{
+    return json_text(json_get(object, key));
+}
+
 const char *json_cstr(const struct json *value)
 {
     return json_text(value).data;

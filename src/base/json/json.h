@@ -58,7 +58,8 @@ const struct json *json_at(const struct json *array, size_t index);
 /* The last value of a list, to be built further; NULL when there is none. **borrows** */
 struct json *json_last(struct json *array);
 struct td_str json_text(const struct json *value); /* {NULL, 0} unless a string */
-const char *json_cstr(const struct json *value);   /* NUL-terminated; NULL unless a string */
+struct td_str json_get_text(const struct json *object, const char *key);
+const char *json_cstr(const struct json *value); /* NUL-terminated; NULL unless a string */
 int64_t json_int(const struct json *value, int64_t otherwise);
 double json_number(const struct json *value, double otherwise); /* int or double */
 bool json_bool(const struct json *value, bool otherwise);

@@ -69,15 +69,15 @@ static struct json *media_block(const char *type, struct td_str url)
 /* A part of a content as a block; NULL with TD_OK: it says nothing. */
 static enum td_status part_block(const struct json *part, struct json **out, struct td_error *err)
 {
-    struct td_str type = json_text(json_get(part, "type"));
+    struct td_str type = json_get_text(part, "type");
     const struct json *file = json_get(part, "file");
-    struct td_str data = json_text(json_get(file, "file_data"));
+    struct td_str data = json_get_text(file, "file_data");
     *out = NULL;
     if (str_equal(type, STR("text")) || str_equal(type, STR("refusal")))
-        *out = text_block(
-            json_text(json_get(part, str_equal(type, STR("text")) ? "text" : "refusal")), part);
+        *out = text_block(json_get_text(part, str_equal(type, STR("text")) ? "text" : "refusal"),
+                          part);
     else if (str_equal(type, STR("image_url")))
-        *out = media_block("image", json_text(json_get(json_get(part, "image_url"), "url")));
+        *out = media_block("image", json_get_text(json_get(part, "image_url"), "url"));
     else if (str_equal(type, STR("file")) && data.len > 0)
         *out = media_block("document", data);
     else
@@ -116,7 +116,7 @@ static bool add_thoughts(struct writing *writing, const struct json *details)
     bool thinks = false;
     for (size_t i = 0; i < count; i++) {
         const struct json *detail = json_at(details, i);
-        struct td_str type = json_text(json_get(detail, "type"));
+        struct td_str type = json_get_text(detail, "type");
         const struct json *data = json_get(detail, "data");
         const struct json *signature = json_get(detail, "signature");
         bool hidden = str_equal(type, STR("reasoning.encrypted")) && json_text(data).len > 0;
@@ -127,7 +127,7 @@ static bool add_thoughts(struct writing *writing, const struct json *details)
         if (hidden) {
             json_put(block, "data", json_clone(data));
         } else {
-            json_put(block, "thinking", json_new_text(json_text(json_get(detail, "text"))));
+            json_put(block, "thinking", json_new_text(json_get_text(detail, "text")));
             json_put(block, "signature", json_clone(signature));
         }
         turns_add(&writing->turns, "assistant", block);
@@ -143,7 +143,7 @@ static void add_call(struct writing *writing, const struct json *call)
     json_put(block, "type", json_new_cstr("tool_use"));
     dialect_copy(call, "id", block, "id");
     dialect_copy(function, "name", block, "name");
-    json_put(block, "input", dialect_arguments(json_text(json_get(function, "arguments"))));
+    json_put(block, "input", dialect_arguments(json_get_text(function, "arguments")));
     dialect_copy(call, "cache_control", block, "cache_control");
     turns_add(&writing->turns, "assistant", block);
 }
@@ -175,7 +175,7 @@ static enum td_status add_message(void *ctx, const struct json *message, size_t 
 {
     struct writing *writing = ctx;
     (void)index;
-    struct td_str role = json_text(json_get(message, "role"));
+    struct td_str role = json_get_text(message, "role");
     if (str_equal(role, STR("system")) || str_equal(role, STR("developer")))
         return add_content(writing, "system", writing->system, json_get(message, "content"));
     if (str_equal(role, STR("assistant")))
@@ -239,7 +239,7 @@ int64_t anthropic_put_thinking(const struct json *chat, const struct dialect_ask
     static const struct dialect_word efforts[] = {
         {"minimal", "low"}, {"low", "low"}, {"medium", "medium"}, {"high", "high"},
         {"xhigh", "xhigh"}, {"max", "max"}, {NULL, NULL}};
-    struct td_str effort = json_text(json_get(chat, "reasoning_effort"));
+    struct td_str effort = json_get_text(chat, "reasoning_effort");
     unsigned abilities = ask->card ? ask->card->abilities : CARD_REASONING | CARD_ADAPTIVE;
     const char *told = dialect_word(efforts, effort, NULL);
     int64_t budget = thinking_budget_of(thinking_anthropic, effort);
@@ -323,7 +323,7 @@ static void put_format(struct writing *writing, struct json *body)
 static void put_user(const struct json *chat, struct json *body)
 {
     const struct json *user = json_get(chat, "user");
-    struct td_str tier = json_text(json_get(chat, "service_tier"));
+    struct td_str tier = json_get_text(chat, "service_tier");
     if (json_text(user).len > 0) {
         struct json *metadata = json_new_object();
         json_put(metadata, "user_id", json_clone(user));

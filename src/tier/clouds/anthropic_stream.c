@@ -53,7 +53,7 @@ static void begin_block(struct anthropic_reading *reading, const struct json *ev
                         const struct dialect_out *out)
 {
     const struct json *block = json_get(event, "content_block");
-    struct td_str type = json_text(json_get(block, "type"));
+    struct td_str type = json_get_text(block, "type");
     if (reading->open || json_kind_of(block) != JSON_KIND_OBJECT) {
         out->malformed(out->ctx, reading->open ? "a content block begins inside another one"
                                                : "a content block is not an object");
@@ -62,12 +62,12 @@ static void begin_block(struct anthropic_reading *reading, const struct json *ev
     reading->open = true;
     reading->index = json_int(json_get(event, "index"), 0);
     if (str_equal(type, STR("tool_use"))) {
-        cloud_call_begin(&reading->call, json_text(json_get(block, "id")),
-                         json_text(json_get(block, "name")), out);
+        cloud_call_begin(&reading->call, json_get_text(block, "id"), json_get_text(block, "name"),
+                         out);
     } else if (str_equal(type, STR("text"))) {
-        dialect_put_text(out, "content", json_text(json_get(block, "text")));
+        dialect_put_text(out, "content", json_get_text(block, "text"));
     } else if (str_equal(type, STR("redacted_thinking"))) {
-        put_detail(reading, "reasoning.encrypted", "data", json_text(json_get(block, "data")), out);
+        put_detail(reading, "reasoning.encrypted", "data", json_get_text(block, "data"), out);
     }
 }
 
@@ -75,18 +75,17 @@ static void go_on(struct anthropic_reading *reading, const struct json *event,
                   const struct dialect_out *out)
 {
     const struct json *delta = json_get(event, "delta");
-    struct td_str type = json_text(json_get(delta, "type"));
+    struct td_str type = json_get_text(delta, "type");
     if (!reading->open || json_kind_of(delta) != JSON_KIND_OBJECT)
         out->malformed(out->ctx, "a delta is of no content block");
     else if (str_equal(type, STR("text_delta")))
-        dialect_put_text(out, "content", json_text(json_get(delta, "text")));
+        dialect_put_text(out, "content", json_get_text(delta, "text"));
     else if (str_equal(type, STR("input_json_delta")))
-        cloud_call_add(&reading->call, json_text(json_get(delta, "partial_json")), out);
+        cloud_call_add(&reading->call, json_get_text(delta, "partial_json"), out);
     else if (str_equal(type, STR("thinking_delta")))
-        put_detail(reading, "reasoning.text", "text", json_text(json_get(delta, "thinking")), out);
+        put_detail(reading, "reasoning.text", "text", json_get_text(delta, "thinking"), out);
     else if (str_equal(type, STR("signature_delta")))
-        put_detail(reading, "reasoning.text", "signature", json_text(json_get(delta, "signature")),
-                   out);
+        put_detail(reading, "reasoning.text", "signature", json_get_text(delta, "signature"), out);
 }
 
 static void end_block(struct anthropic_reading *reading, const struct dialect_out *out)
@@ -103,7 +102,7 @@ static void read_delta(struct anthropic_reading *reading, const struct json *eve
     read_usage(reading, json_get(event, "usage"));
     if (!json_absent(reason))
         dialect_put_finish(out, dialect_word(reasons, json_text(reason), "stop"),
-                           json_text(json_get(delta, "stop_sequence")));
+                           json_get_text(delta, "stop_sequence"));
     put_usage(reading, out);
 }
 
@@ -112,11 +111,11 @@ void anthropic_read(void *state, struct td_str name, const struct json *event,
 {
     struct anthropic_reading *reading = state;
     const struct json *message = json_get(event, "message"), *error = json_get(event, "error");
-    struct td_str type = json_text(json_get(event, "type"));
+    struct td_str type = json_get_text(event, "type");
     (void)name; /* the type says it, too */
     if (str_equal(type, STR("message_start"))) {
         read_usage(reading, json_get(message, "usage"));
-        dialect_put_model(out, json_text(json_get(message, "model")));
+        dialect_put_model(out, json_get_text(message, "model"));
     } else if (str_equal(type, STR("content_block_start"))) {
         begin_block(reading, event, out);
     } else if (str_equal(type, STR("content_block_delta"))) {
@@ -128,7 +127,6 @@ void anthropic_read(void *state, struct td_str name, const struct json *event,
     } else if (str_equal(type, STR("message_stop"))) {
         out->done(out->ctx);
     } else if (str_equal(type, STR("error"))) {
-        dialect_put_error(out, json_text(json_get(error, "type")), 0,
-                          json_text(json_get(error, "message")));
+        dialect_put_error(out, json_get_text(error, "type"), 0, json_get_text(error, "message"));
     }
 }

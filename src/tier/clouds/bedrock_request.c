@@ -67,8 +67,7 @@ static enum td_status media_block(const struct json *part, const char *kind, str
     struct json *media = json_new_object();
     json_put(media, "format", json_new_text(format_of(type)));
     if (strcmp(kind, "document") == 0)
-        json_put(media, "name",
-                 document_name(json_text(json_get(json_get(part, "file"), "filename"))));
+        json_put(media, "name", document_name(json_get_text(json_get(part, "file"), "filename")));
     json_put(media, "source", cloud_object("bytes", json_new_text(data)));
     *out = cloud_object(kind, media);
     return TD_OK;
@@ -76,19 +75,18 @@ static enum td_status media_block(const struct json *part, const char *kind, str
 
 static enum td_status part_block(const struct json *part, struct json **out, struct td_error *err)
 {
-    struct td_str type = json_text(json_get(part, "type"));
+    struct td_str type = json_get_text(part, "type");
     *out = NULL;
     if (str_equal(type, STR("text")) || str_equal(type, STR("refusal"))) {
-        *out = text_block(
-            json_text(json_get(part, str_equal(type, STR("text")) ? "text" : "refusal")));
+        *out = text_block(json_get_text(part, str_equal(type, STR("text")) ? "text" : "refusal"));
         return TD_OK;
     }
     if (str_equal(type, STR("image_url")))
-        return media_block(part, "image", json_text(json_get(json_get(part, "image_url"), "url")),
-                           out, err);
+        return media_block(part, "image", json_get_text(json_get(part, "image_url"), "url"), out,
+                           err);
     if (str_equal(type, STR("file")))
-        return media_block(part, "document",
-                           json_text(json_get(json_get(part, "file"), "file_data")), out, err);
+        return media_block(part, "document", json_get_text(json_get(part, "file"), "file_data"),
+                           out, err);
     return dialect_refuse_part(part, err);
 }
 
@@ -138,8 +136,7 @@ static bool add_thoughts(struct writing *writing, const struct json *details)
         const struct json *signature = json_get(detail, "signature");
         struct json *thought = NULL;
         if (json_text(signature).len > 0) {
-            struct json *text =
-                cloud_object("text", json_new_text(json_text(json_get(detail, "text"))));
+            struct json *text = cloud_object("text", json_new_text(json_get_text(detail, "text")));
             json_put(text, "signature", json_clone(signature));
             thought = cloud_object("reasoningText", text);
         } else if (json_text(data).len > 0) {
@@ -159,7 +156,7 @@ static void add_call(struct writing *writing, const struct json *call)
     struct json *use = json_new_object();
     dialect_copy(call, "id", use, "toolUseId");
     dialect_copy(function, "name", use, "name");
-    json_put(use, "input", dialect_arguments(json_text(json_get(function, "arguments"))));
+    json_put(use, "input", dialect_arguments(json_get_text(function, "arguments")));
     turns_add(&writing->turns, "assistant", cloud_object("toolUse", use));
     writing->has_calls = true;
 }
@@ -182,7 +179,7 @@ static enum td_status add_message(void *ctx, const struct json *message, size_t 
 {
     struct writing *writing = ctx;
     (void)index;
-    struct td_str role = json_text(json_get(message, "role"));
+    struct td_str role = json_get_text(message, "role");
     const struct json *content = json_get(message, "content");
     if (str_equal(role, STR("system")) || str_equal(role, STR("developer")))
         return add_content(writing, "system", writing->system, content);

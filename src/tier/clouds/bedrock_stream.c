@@ -27,8 +27,8 @@ static void begin_block(struct bedrock_reading *reading, const struct json *even
     const struct json *use = json_get(json_get(event, "start"), "toolUse");
     reading->call.open = false;
     if (use)
-        cloud_call_begin(&reading->call, json_text(json_get(use, "toolUseId")),
-                         json_text(json_get(use, "name")), out);
+        cloud_call_begin(&reading->call, json_get_text(use, "toolUseId"),
+                         json_get_text(use, "name"), out);
 }
 
 static void go_on(struct bedrock_reading *reading, const struct json *event,
@@ -45,13 +45,12 @@ static void go_on(struct bedrock_reading *reading, const struct json *event,
         out->malformed(out->ctx, "arguments are of no call");
         return;
     }
-    dialect_put_text(out, "content", json_text(json_get(delta, "text")));
-    cloud_call_add(&reading->call, json_text(json_get(use, "input")), out);
-    put_detail(event, "reasoning.text", "text", json_text(json_get(thought, "text")), out);
-    put_detail(event, "reasoning.text", "signature", json_text(json_get(thought, "signature")),
+    dialect_put_text(out, "content", json_get_text(delta, "text"));
+    cloud_call_add(&reading->call, json_get_text(use, "input"), out);
+    put_detail(event, "reasoning.text", "text", json_get_text(thought, "text"), out);
+    put_detail(event, "reasoning.text", "signature", json_get_text(thought, "signature"), out);
+    put_detail(event, "reasoning.encrypted", "data", json_get_text(thought, "redactedContent"),
                out);
-    put_detail(event, "reasoning.encrypted", "data",
-               json_text(json_get(thought, "redactedContent")), out);
 }
 
 static void read_usage(const struct json *told, const struct dialect_out *out)
@@ -79,8 +78,8 @@ void bedrock_read(void *state, struct td_str name, const struct json *event,
     } else if (str_equal(name, STR("contentBlockStop"))) {
         cloud_call_end(&reading->call, out);
     } else if (str_equal(name, STR("messageStop"))) {
-        dialect_put_finish(
-            out, dialect_word(reasons, json_text(json_get(event, "stopReason")), "stop"), STR(""));
+        dialect_put_finish(out, dialect_word(reasons, json_get_text(event, "stopReason"), "stop"),
+                           STR(""));
     } else if (str_equal(name, STR("metadata"))) {
         read_usage(json_get(event, "usage"), out);
         out->done(out->ctx);

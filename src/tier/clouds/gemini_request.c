@@ -81,22 +81,21 @@ static struct json *audio_part(const struct json *audio)
     struct buf type;
     buf_init(&type, 64);
     buf_append_str(&type, STR("audio/"));
-    buf_append_str(&type, json_text(json_get(audio, "format")));
-    struct json *part = inline_part(type.failed ? STR("audio/wav") : buf_view(&type),
-                                    json_text(json_get(audio, "data")));
+    buf_append_str(&type, json_get_text(audio, "format"));
+    struct json *part =
+        inline_part(type.failed ? STR("audio/wav") : buf_view(&type), json_get_text(audio, "data"));
     buf_deinit(&type);
     return part;
 }
 
 static enum td_status read_part(const struct json *part, struct json **out, struct td_error *err)
 {
-    struct td_str type = json_text(json_get(part, "type"));
-    struct td_str file = json_text(json_get(json_get(part, "file"), "file_data"));
+    struct td_str type = json_get_text(part, "type");
+    struct td_str file = json_get_text(json_get(part, "file"), "file_data");
     if (str_equal(type, STR("text")) || str_equal(type, STR("refusal")))
-        *out =
-            text_part(json_text(json_get(part, str_equal(type, STR("text")) ? "text" : "refusal")));
+        *out = text_part(json_get_text(part, str_equal(type, STR("text")) ? "text" : "refusal"));
     else if (str_equal(type, STR("image_url")))
-        *out = media_part(json_text(json_get(json_get(part, "image_url"), "url")));
+        *out = media_part(json_get_text(json_get(part, "image_url"), "url"));
     else if (str_equal(type, STR("input_audio")))
         *out = audio_part(json_get(part, "input_audio"));
     else if (str_equal(type, STR("file")) && file.len > 0)
@@ -140,7 +139,7 @@ static void add_call(struct writing *writing, const struct json *call, bool firs
     const struct json *function = json_get(call, "function"), *signature = signature_of(call);
     struct json *made = json_new_object(), *part = json_new_object();
     dialect_copy(function, "name", made, "name");
-    json_put(made, "args", dialect_arguments(json_text(json_get(function, "arguments"))));
+    json_put(made, "args", dialect_arguments(json_get_text(function, "arguments")));
     json_put(part, "functionCall", made);
     if (json_text(signature).len > 0)
         json_put(part, "thoughtSignature", json_clone(signature));
@@ -172,7 +171,7 @@ static const struct json *name_of_call(const struct writing *writing, size_t bef
     for (size_t i = before; i-- > 0;) {
         const struct json *calls = json_get(json_at(list, i), "tool_calls");
         for (size_t c = 0; c < json_count(calls); c++)
-            if (str_equal(json_text(json_get(json_at(calls, c), "id")), id))
+            if (str_equal(json_get_text(json_at(calls, c), "id"), id))
                 return json_get(json_get(json_at(calls, c), "function"), "name");
     }
     return NULL;
@@ -197,8 +196,7 @@ static struct json *response_of(const struct json *content)
 
 static void add_result(struct writing *writing, const struct json *message, size_t index)
 {
-    const struct json *name =
-        name_of_call(writing, index, json_text(json_get(message, "tool_call_id")));
+    const struct json *name = name_of_call(writing, index, json_get_text(message, "tool_call_id"));
     struct json *made = json_new_object(), *part = json_new_object();
     json_put(made, "name", name ? json_clone(name) : json_new_cstr("unknown"));
     json_put(made, "response", response_of(json_get(message, "content")));
@@ -209,7 +207,7 @@ static void add_result(struct writing *writing, const struct json *message, size
 static enum td_status add_message(void *ctx, const struct json *message, size_t index)
 {
     struct writing *writing = ctx;
-    struct td_str role = json_text(json_get(message, "role"));
+    struct td_str role = json_get_text(message, "role");
     if (str_equal(role, STR("system")) || str_equal(role, STR("developer"))) {
         dialect_write_text(json_get(message, "content"), &writing->system);
         return TD_OK;
@@ -272,7 +270,7 @@ static void put_thinking(const struct writing *writing, struct json *config)
     static const struct dialect_word levels[] = {
         {"none", "minimal"}, {"minimal", "minimal"}, {"low", "low"},  {"medium", "medium"},
         {"high", "high"},    {"xhigh", "high"},      {"max", "high"}, {NULL, NULL}};
-    struct td_str effort = json_text(json_get(writing->chat, "reasoning_effort"));
+    struct td_str effort = json_get_text(writing->chat, "reasoning_effort");
     const char *level = dialect_word(levels, effort, NULL);
     const struct model_card *card = writing->ask->card;
     if (!level || (card && !(card->abilities & CARD_REASONING)))

@@ -38,8 +38,8 @@ static void put_call(struct gemini_reading *reading, const struct json *part,
 {
     const struct json *function = json_get(part, "functionCall");
     const struct json *args = json_get(function, "args");
-    struct td_str id = json_text(json_get(function, "id"));
-    struct td_str response = str_slice(json_text(json_get(event, "responseId")), 0, 64);
+    struct td_str id = json_get_text(function, "id");
+    struct td_str response = str_slice(json_get_text(event, "responseId"), 0, 64);
     char own[CALL_ID_BYTES];
     struct buf text;
     snprintf(own, sizeof own, "call_" STR_FMT "_%u", STR_ARG(response), reading->call_count);
@@ -52,7 +52,7 @@ static void put_call(struct gemini_reading *reading, const struct json *part,
         const struct dialect_call call = {
             .number = reading->call_count++,
             .id = id.len > 0 ? id : str_from(own),
-            .name = json_text(json_get(function, "name")),
+            .name = json_get_text(function, "name"),
             .arguments = text.len > 0 ? buf_view(&text) : STR("{}"),
             .extra = extra_of(part),
         };
@@ -64,7 +64,7 @@ static void put_call(struct gemini_reading *reading, const struct json *part,
 static void read_part(struct gemini_reading *reading, const struct json *part,
                       const struct json *event, const struct dialect_out *out)
 {
-    struct td_str text = json_text(json_get(part, "text"));
+    struct td_str text = json_get_text(part, "text");
     struct json *extra = NULL;
     if (json_kind_of(part) != JSON_KIND_OBJECT) {
         out->malformed(out->ctx, "a part is not an object");
@@ -140,16 +140,15 @@ void gemini_read(void *state, struct td_str name, const struct json *event,
     const struct json *blocked = json_get(json_get(event, "promptFeedback"), "blockReason");
     (void)name; /* they have none */
     if (!json_absent(error)) {
-        dialect_put_error(out, json_text(json_get(error, "status")),
-                          json_int(json_get(error, "code"), 0),
-                          json_text(json_get(error, "message")));
+        dialect_put_error(out, json_get_text(error, "status"), json_int(json_get(error, "code"), 0),
+                          json_get_text(error, "message"));
         return;
     }
     if (!json_absent(candidates) && json_kind_of(candidates) != JSON_KIND_ARRAY) {
         out->malformed(out->ctx, "candidates is not an array");
         return;
     }
-    dialect_put_model(out, json_text(json_get(event, "modelVersion")));
+    dialect_put_model(out, json_get_text(event, "modelVersion"));
     for (size_t i = 0; i < json_count(candidates); i++)
         read_candidate(reading, json_at(candidates, i), event, out);
     if (json_count(candidates) == 0 && !json_absent(blocked))

@@ -26,7 +26,7 @@ void openai_delta_read(struct delta_reader *reader, const struct json *raw_delta
 static void read_function(const struct json *function, struct delta_part *out)
 {
     const struct json *input = json_get(function, "input");
-    out->function = json_text(json_get(function, "name"));
+    out->function = json_get_text(function, "name");
     out->arguments = json_text(out->custom ? input : json_get(function, "arguments"));
 }
 
@@ -62,7 +62,7 @@ static void read_entry(const char *name, const struct json *entry, struct delta_
         if (is(json_get(entry, continued[i]), JSON_KIND_TEXT))
             out->member = continued[i];
     if (out->member)
-        out->text = json_text(json_get(entry, out->member));
+        out->text = json_get_text(entry, out->member);
 }
 
 static bool is_list_of_objects(const struct json *value)

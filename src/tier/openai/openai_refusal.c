@@ -167,9 +167,8 @@ static bool is_known_member(struct td_str param)
 
 static const struct known *find_known(const struct json *error)
 {
-    const struct td_str names[] = {json_text(json_get(error, "code")),
-                                   json_text(json_get(error, "type")),
-                                   json_text(json_get(error, "status"))};
+    const struct td_str names[] = {json_get_text(error, "code"), json_get_text(error, "type"),
+                                   json_get_text(error, "status")};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t k = 0; k < sizeof known_codes / sizeof *known_codes; k++)
             if (str_equal(names[i], str_from(known_codes[k].name)))
@@ -239,9 +238,9 @@ static void read_details(const struct json *error, struct tier_refusal *out)
     const struct json *details = json_get(error, "details");
     for (size_t i = 0; json_kind_of(details) == JSON_KIND_ARRAY && i < json_count(details); i++) {
         const struct json *detail = json_at(details, i);
-        if (str_equal(json_text(json_get(detail, "reason")), STR("API_KEY_INVALID")))
+        if (str_equal(json_get_text(detail, "reason"), STR("API_KEY_INVALID")))
             out->http = 401;
-        uint64_t delay_ms = read_delay(json_text(json_get(detail, "retryDelay")));
+        uint64_t delay_ms = read_delay(json_get_text(detail, "retryDelay"));
         if (delay_ms > 0)
             out->retry_ms = delay_ms;
     }
@@ -258,7 +257,7 @@ void openai_refusal_read(int http, const struct json *root, struct tier_refusal 
     ASSERT(out != NULL);
     const struct json *error = json_get(root, "error");
     const struct known *known = find_known(error);
-    struct td_str param = json_text(json_get(error, "param"));
+    struct td_str param = json_get_text(error, "param");
     struct td_str text = openai_refusal_text(root);
     *out = (struct tier_refusal){.http = http ? http : http_in_stream(error, known)};
     read_details(error, out);

@@ -42,7 +42,7 @@ static enum td_status write_statement(const struct json *account, const char *ur
     int64_t now_s = (int64_t)(clock_wall_ms(NULL) / 1000);
     json_put(header, "alg", json_new_cstr("RS256"));
     json_put(header, "typ", json_new_cstr("JWT"));
-    if (json_text(json_get(account, "private_key_id")).len > 0)
+    if (json_get_text(account, "private_key_id").len > 0)
         json_put(header, "kid", json_clone(json_get(account, "private_key_id")));
     json_put(claims, "iss", json_clone(json_get(account, "client_email")));
     json_put(claims, "scope", json_new_cstr(SCOPE));
@@ -55,8 +55,8 @@ static enum td_status write_statement(const struct json *account, const char *ur
     json_write(claims, &body);
     buf_append_str(
         out, STR("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion="));
-    enum td_status status = jwt_sign(json_text(json_get(account, "private_key")), buf_view(&head),
-                                     buf_view(&body), out, err);
+    enum td_status status =
+        jwt_sign(json_get_text(account, "private_key"), buf_view(&head), buf_view(&body), out, err);
     json_free(header);
     json_free(claims);
     buf_deinit(&head);
@@ -70,7 +70,7 @@ static void write_refresh(const struct json *account, struct buf *out)
     buf_append_str(out, STR("grant_type=refresh_token"));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         buf_printf(out, "&%s=", names[i]);
-        append_escaped(json_text(json_get(account, names[i])), out);
+        append_escaped(json_get_text(account, names[i]), out);
     }
 }
 
@@ -79,13 +79,13 @@ static enum td_status read_answer(const char *uri, int code, struct td_str answe
 {
     struct json *root = NULL;
     bool parsed = json_parse(answer, &root, NULL) == TD_OK;
-    struct td_str token = json_text(json_get(root, "access_token"));
-    struct td_str why = json_text(json_get(root, "error_description"));
+    struct td_str token = json_get_text(root, "access_token");
+    struct td_str why = json_get_text(root, "error_description");
     int64_t seconds = json_int(json_get(root, "expires_in"), LIFE_S);
     enum td_status status = TD_OK;
     uint64_t now_ms = clock_wall_ms(NULL);
     if (why.len == 0)
-        why = json_text(json_get(root, "error"));
+        why = json_get_text(root, "error");
     if (code != 200 || !parsed || token.len == 0 || seconds <= 0 || seconds > INT32_MAX)
         status = error_set(err, TD_DENIED, "%.200s gave no access token (HTTP %d)%s%.*s", uri, code,
                            why.len ? ": " : "", (int)(why.len < 200 ? why.len : 200), why.data);
@@ -121,7 +121,7 @@ static enum td_status exchange(const char *uri, struct td_str body, struct crede
 static enum td_status fetch_for(const struct json *account, const char *file,
                                 struct credential *out, struct td_error *err)
 {
-    struct td_str type = json_text(json_get(account, "type"));
+    struct td_str type = json_get_text(account, "type");
     const char *uri = json_cstr(json_get(account, "token_uri"));
     struct buf body;
     enum td_status status = TD_OK;
@@ -129,11 +129,10 @@ static enum td_status fetch_for(const struct json *account, const char *file,
     if (!str_starts_with(str_from(uri), STR("https://")) && !loopback_is_url(str_from(uri)))
         return error_set(err, TD_INVALID, "%s: token_uri must be an https address", file);
     buf_init(&body, BODY_BYTES_MAX);
-    if (str_equal(type, STR("service_account")) &&
-        json_text(json_get(account, "client_email")).len > 0)
+    if (str_equal(type, STR("service_account")) && json_get_text(account, "client_email").len > 0)
         status = write_statement(account, uri, &body, err);
     else if (str_equal(type, STR("authorized_user")) &&
-             json_text(json_get(account, "refresh_token")).len > 0)
+             json_get_text(account, "refresh_token").len > 0)
         write_refresh(account, &body);
     else
         status = error_set(err, TD_INVALID,

@@ -51,14 +51,14 @@ static bool mark_read(const char *path, struct mark *out)
 
 static bool names_path(const struct json *entry, const struct mark *mark)
 {
-    return str_equal(json_text(json_get(entry, "path")), str_from(mark->path));
+    return str_equal(json_get_text(entry, "path"), str_from(mark->path));
 }
 
 static bool holds(const struct json *entry, const struct mark *mark)
 {
     return names_path(entry, mark) && json_int(json_get(entry, "bytes"), -1) == mark->bytes &&
            json_int(json_get(entry, "changed_ns"), -1) == mark->changed_ns &&
-           str_equal(json_text(json_get(entry, "program")), STR(TANDEM_VERSION));
+           str_equal(json_get_text(entry, "program"), STR(TANDEM_VERSION));
 }
 
 /* --- the file --- */
@@ -154,7 +154,7 @@ bool model_record_is_quarantined(const char *folder, const char *path,
         found = holds(json_at(entries, i), &mark);
         if (found)
             snprintf(why, TD_ERROR_BYTES, STR_FMT,
-                     STR_ARG(str_slice(json_text(json_get(json_at(entries, i), "reason")), 0,
+                     STR_ARG(str_slice(json_get_text(json_at(entries, i), "reason"), 0,
                                        TD_ERROR_BYTES - 1)));
     }
     json_free(record);
@@ -177,7 +177,7 @@ void model_record_quarantine(const char *folder, const char *path, const char *w
 bool model_record_find_good(const char *folder, const char *tier, char *out, size_t size)
 {
     struct json *record = load(folder);
-    struct td_str path = json_text(json_get(json_get(record, "good"), tier));
+    struct td_str path = json_get_text(json_get(record, "good"), tier);
     bool found = path.len > 0 && path.len < size;
     if (found)
         snprintf(out, size, STR_FMT, STR_ARG(path));
@@ -193,10 +193,9 @@ void model_record_set_good(const char *folder, const char *tier, const char *pat
     struct json *record = load(folder);
     struct json *quarantine = other_entries(record, &mark);
     struct json *failures = others_of(record, "failures", &mark);
-    bool known =
-        str_equal(json_text(json_get(json_get(record, "good"), tier)), str_from(mark.path)) &&
-        json_count(quarantine) == json_count(json_get(record, "quarantine")) &&
-        json_count(failures) == json_count(json_get(record, "failures"));
+    bool known = str_equal(json_get_text(json_get(record, "good"), tier), str_from(mark.path)) &&
+                 json_count(quarantine) == json_count(json_get(record, "quarantine")) &&
+                 json_count(failures) == json_count(json_get(record, "failures"));
     if (known) {
         json_free(quarantine);
         json_free(failures);
@@ -230,7 +229,7 @@ static const struct json *find_failure(const struct json *record, const struct m
     model_record_hardware(hardware);
     for (size_t i = 0; i < json_count(entries); i++)
         if (holds(json_at(entries, i), mark) &&
-            str_equal(json_text(json_get(json_at(entries, i), "hardware")), str_from(hardware)))
+            str_equal(json_get_text(json_at(entries, i), "hardware"), str_from(hardware)))
             return json_at(entries, i);
     return NULL;
 }
@@ -264,7 +263,7 @@ uint32_t model_record_failures(const char *folder, const char *path,
     const struct json *entry = mark_read(path, &mark) ? find_failure(record, &mark) : NULL;
     int64_t count = json_int(json_get(entry, "count"), 0);
     snprintf(why, TD_ERROR_BYTES, STR_FMT,
-             STR_ARG(str_slice(json_text(json_get(entry, "reason")), 0, TD_ERROR_BYTES - 1)));
+             STR_ARG(str_slice(json_get_text(entry, "reason"), 0, TD_ERROR_BYTES - 1)));
     json_free(record);
     return count > 0 && count < UINT32_MAX ? (uint32_t)count : 0;
 }
