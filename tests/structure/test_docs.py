@@ -195,6 +195,34 @@ def test_the_table_of_metrics_has_every_metric():
     compare(page, written, known)
 
 
+def second_argument(text: str, at: int) -> str:
+    """Of the call whose arguments begin at `at`; the names in it may depend on a condition."""
+    depth, commas, found = 0, 0, ""
+    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[()]|,|[^"(),]+', text[at:]):
+        depth += (token[0] == "(") - (token[0] == ")")
+        commas += token[0] == "," and depth == 0
+        if depth < 0 or commas > 1:
+            break
+        found += token[0] if commas == 1 else ""
+    return found
+
+
+@case
+def test_each_event_of_the_log_is_documented():
+    pages = "".join(page.read_text() for page in PAGES if page.parent.name == "docs")
+    events, calls = set(), 0
+    for name in FILES:
+        if not re.match(r"src/.*\.c", name):
+            continue
+        text = (ROOT / name).read_text()
+        for call in re.finditer(r"\blog_event\(", text):
+            calls += 1
+            events |= set(re.findall(r'"(\w+)"', second_argument(text, call.end())))
+    absent = sorted(event for event in events if f"`{event}`" not in pages)
+    assert not absent, f"docs/operations.md has no line for: {absent}"
+    assert len(events) > 150 and calls > len(events), (len(events), calls)
+
+
 @case
 def test_prose_ends_at_100_columns():
     problems = []
