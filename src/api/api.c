@@ -296,21 +296,24 @@ static void reply_wrong_method(struct api *api, struct http_request *request,
 }
 
 /* The path that a request may have meant: one that its own ends with, as with a base URL that has
- * /v1 twice, or the nearest by its letters. Paths with names in them are left out. */
+ * /v1 twice; one whose last part it has, as /v1/messages/batches has that of /v1/batches; or the
+ * nearest by its letters. Paths with names in them are left out. */
 static const char *nearest_path(const char *path, const char *but)
 {
-    const char *known[ENDPOINT_COUNT], *longest = NULL;
-    size_t count = 0;
+    const char *known[ENDPOINT_COUNT], *best = NULL;
+    size_t count = 0, most = 0;
     for (size_t i = 0; i < ENDPOINT_COUNT; i++) {
         const char *one = endpoints[i].path;
         if (strchr(one, '*') || (but && strcmp(one, but) == 0))
             continue;
         known[count++] = one;
-        if (strchr(one + 1, '/') && str_ends_with(str_from(path), str_from(one)) &&
-            (!longest || strlen(one) > strlen(longest)))
-            longest = one;
+        size_t rank = strlen(one);
+        if (str_ends_with(str_from(path), str_from(one)))
+            rank += 1000;
+        if (strchr(one + 1, '/') && rank > most && strstr(path, strrchr(one, '/')))
+            best = one, most = rank;
     }
-    return longest ? longest : str_nearest(str_from(path), known, count);
+    return best ? best : str_nearest(str_from(path), known, count);
 }
 
 static void reply_unknown_path(struct api *api, struct http_request *request)

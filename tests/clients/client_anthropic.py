@@ -266,7 +266,12 @@ def test_errors_are_the_clients_own():
         )
         missing = tandem.request("POST", "/v1/messages", {"model": "auto", "messages": HELLO})
         equal((missing.status, missing.json["error"]["type"]), (400, "invalid_request_error"))
-        equal(tandem.get("/v1/messages/batches").json["error"]["type"], "not_found_error")
+        try:
+            client.messages.batches.create(requests=[])
+            raise AssertionError("no error")
+        except anthropic.NotFoundError as error:
+            equal(error.body["error"]["type"], "not_found_error")
+            assert "'/v1/batches'" in error.body["error"]["message"], error.body
     with server(cloud, "server: {api_keys_env: TEST_KEYS}\n", {"TEST_KEYS": "sesame"}) as tandem:
         try:
             connect(tandem).messages.create(model="auto", max_tokens=5, messages=HELLO)

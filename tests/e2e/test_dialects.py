@@ -350,6 +350,21 @@ def test_a_declared_class_keeps_every_dialect_here():
 
 
 @case
+def test_a_path_that_is_not_there_names_those_that_may_be_meant():
+    with Tandem(edge_first("http://127.0.0.1:9/v1")) as tandem:
+        for path, first, second in (
+            ("/v1/messages/batches", "/v1/messages", "/v1/batches"),
+            ("/v1/messages/batches/msgbatch_1/results", "/v1/messages", "/v1/batches"),
+            ("/v1/v1/chat/completions", "/v1/chat/completions", None),
+            ("/v1/completion", "/v1/completions", None),
+        ):
+            answer = tandem.get(path)
+            equal((path, answer.status), (path, 404))
+            said = f"did you mean '{first}'" + (f" or '{second}'?" if second else "")
+            assert said in answer.json["error"]["message"], answer.body
+
+
+@case
 def test_hostile_requests_are_refused_in_the_dialects_own_form():
     cloud = ScriptedCloud(Script(text="Done."))
     hostile = [
