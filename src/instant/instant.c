@@ -3,6 +3,7 @@
 
 #include "instant/arithmetic.h"
 #include "instant/dates.h"
+#include "instant/emails.h"
 #include "instant/talk.h"
 #include "instant/units.h"
 #include "instant/words.h"
@@ -61,6 +62,9 @@ bool instant_answer(struct td_str question, bool alone, struct buf *out)
         buf_truncate(out, before);
     }
     if (writing_answer(question, out) && !out->failed)
+        return true;
+    buf_truncate(out, before);
+    if (emails_answer(question, out) && !out->failed)
         return true;
     buf_truncate(out, before);
     return false;

@@ -158,7 +158,7 @@ static size_t sentence_end(struct td_str text, size_t at)
     return at;
 }
 
-static bool asks_for_json(struct td_str text)
+bool several_in_json(struct td_str text)
 {
     for (size_t at = 0; at + 4 <= text.len; at++)
         if (str_equal_nocase(str_slice(text, at, at + 4), STR("json")))
@@ -170,7 +170,7 @@ bool several_asked(struct td_str text)
 {
     text = str_trim(text);
     size_t begin = 0;
-    if (asks_for_json(text))
+    if (several_in_json(text))
         return false;
     for (unsigned i = 0; begin < text.len; i++) {
         size_t end = sentence_end(text, begin);

@@ -10,4 +10,7 @@
  * does not: of that a model has learned to fill several members. */
 bool several_asked(struct td_str text);
 
+/* Whether it speaks of JSON. */
+bool several_in_json(struct td_str text);
+
 #endif

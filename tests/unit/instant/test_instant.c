@@ -384,6 +384,33 @@ static void test_other_ways_of_writing(void)
     "I can convert units and dates, do sums, pull values out of a text, rewrite it, name its " \
     "language, and label it with labels that you give. Other questions need a larger model."
 
+static void test_addresses_of_a_text(void)
+{
+    static const struct row rows[] = {
+        {"extract the email: write me at joe@example.com", "joe@example.com"},
+        {"Extract the email address from \"contact bob@corp.com today\"", "bob@corp.com"},
+        {"what is the email in this text? Anna wrote from anna.smith@example.org.",
+         "anna.smith@example.org"},
+        {"Extract the e-mail from this message: Hi, it's Jo! jo_99@mail.co.uk", "jo_99@mail.co.uk"},
+        {"extract all emails: a@x.com, b@y.org and c@z.net", "a@x.com, b@y.org, c@z.net"},
+        {"list the e-mail addresses\njoe@x.com\nJOE@x.com", "joe@x.com"},
+        {"extract the email: joe@x.com or ann@x.com", NULL}, /* which? */
+        {"extract the email and the phone: joe@x.com 555", NULL},
+        {"extract the email of Bob: bob@x.com", NULL},
+        {"extract the email in uppercase: joe@x.com", NULL},
+        {"extract the email: joe@x.com\nAnswer in JSON.", NULL},
+        {"extract the email: none here", NULL},
+        {"extract the email: joe@localhost", NULL},
+        {"extract the email: j\xc3\xb6rg@x.com", NULL},
+        {"extract the email: joe@x.com and @home", NULL},
+        {"extract the email: joe@x.com1", NULL},
+        {"extract the email: @", NULL},
+        {"extract the email:", NULL},
+        {"email: joe@x.com", NULL},
+    };
+    CHECK_ROWS(rows);
+}
+
 static void test_talk(void)
 {
     static const struct row rows[] = {
@@ -427,7 +454,7 @@ static void test_long_questions_are_left_alone(void)
     enum { SIZE = 100000 };
     static const char *const beginnings[] = {
         "",         "what is ", "1+",  "(",  "a hundred and ", "-",
-        "convert ", "km ",      "in ", "\"", "uppercase: "};
+        "convert ", "km ",      "in ", "\"", "uppercase: ",    "list all emails: a@b.cd "};
     char *text = malloc(SIZE);
     if (!text)
         abort();
@@ -467,6 +494,7 @@ int main(void)
     RUN(test_dates);
     RUN(test_each_day_of_four_centuries_has_a_next_one);
     RUN(test_other_ways_of_writing);
+    RUN(test_addresses_of_a_text);
     RUN(test_talk);
     RUN(test_long_questions_are_left_alone);
     RUN(test_an_answer_that_has_no_room_is_none);
