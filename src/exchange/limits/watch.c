@@ -446,6 +446,12 @@ void watch_restore(struct watch *watch, const struct watch_kept *kept)
 {
     pthread_mutex_lock(&watch->lock);
     watch->kept = *kept;
+    if (kept->usual > 0) { /* of the test, a file has only the sum and the alarm */
+        struct drift_cusum *cusum = &watch->kept.share.cusum;
+        set_usual_locked(watch, kept->usual);
+        cusum->sum = kept->share.cusum.sum;
+        cusum->alarm = kept->share.cusum.alarm;
+    }
     alarms_orphan(&watch->kept.alarms);
     watch->orphans_until_ms = now_ms(watch) + ORPHANS_MS;
     pthread_mutex_unlock(&watch->lock);

@@ -108,6 +108,32 @@ static void test_an_alarm_goes_on_after_a_restart_or_ends(void)
     watch_free(again);
 }
 
+/* The file keeps the usual share and the sum, and not what follows from them. */
+static void test_the_usual_share_is_watched_after_a_restart_as_before(void)
+{
+    static struct watch_kept kept = {.usual = 0.01, .seen = 500};
+    struct watch *watch = watch_new(&test_clock);
+    struct watch_numbers numbers;
+    watch_restore(watch, &kept);
+    feed(watch, NULL, 50, 0);
+    watch_numbers(watch, &numbers);
+    CHECK(numbers.begun[WATCH_ESCALATION_SHARE] == 0);
+    feed(watch, NULL, 50, 2);
+    watch_numbers(watch, &numbers);
+    CHECK(numbers.active[WATCH_ESCALATION_SHARE] == 1);
+    watch_keep(watch, &kept);
+    watch_free(watch);
+
+    struct watch *again = watch_new(&test_clock);
+    const struct drift_share share = {.cusum = {.sum = kept.share.cusum.sum, .alarm = true}};
+    kept.share = share;
+    watch_restore(again, &kept);
+    feed(again, NULL, 1, 1);
+    watch_numbers(again, &numbers);
+    CHECK(numbers.active[WATCH_ESCALATION_SHARE] == 1); /* it goes on */
+    watch_free(again);
+}
+
 /* A budget's day ends at local midnight (limits/spending.h), and its alarm with it. */
 static void test_the_alarm_of_a_spent_budget_ends_at_local_midnight(void)
 {
@@ -525,6 +551,7 @@ int main(void)
     RUN(test_a_step_over_all_begins_and_ends_an_alarm);
     RUN(test_the_share_is_the_mean_of_all_while_there_are_few);
     RUN(test_an_alarm_goes_on_after_a_restart_or_ends);
+    RUN(test_the_usual_share_is_watched_after_a_restart_as_before);
     RUN(test_the_alarm_of_a_spent_budget_ends_at_local_midnight);
     RUN(test_the_alarm_of_a_resting_tier_begins_and_ends_in_time);
     RUN(test_a_rate_counts_the_last_minutes_alone);
