@@ -48,6 +48,14 @@ enum td_status error_set(struct td_error *err, enum td_status status, const char
     return status;
 }
 
+enum td_status error_set_at(struct td_error *err, enum td_status status, const char *where,
+                            const char *format, va_list args)
+{
+    char words[TD_ERROR_BYTES];
+    vsnprintf(words, sizeof words, format, args);
+    return error_set(err, status, "%s: %s", where, words);
+}
+
 void error_prefix(struct td_error *err, const char *format, ...)
 {
     if (err == NULL || err->status == TD_OK)

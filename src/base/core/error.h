@@ -5,10 +5,16 @@
 
 #include "tandem/types.h"
 
+#include <stdarg.h>
+
 /* Records the failure unless one is recorded already (the first is the cause), and returns `status`
  * so that a caller can write `return error_set(err, TD_INVALID, ...)`. err may be NULL. */
 enum td_status error_set(struct td_error *err, enum td_status status, const char *format, ...)
     TD_PRINTF(3, 4);
+
+/* As error_set, with "where: " before the words. For functions that know where. */
+enum td_status error_set_at(struct td_error *err, enum td_status status, const char *where,
+                            const char *format, va_list args);
 
 /* Puts "context: " before the recorded message. No effect when nothing is recorded or err is
  * NULL. */

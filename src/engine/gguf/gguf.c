@@ -57,10 +57,22 @@ static size_t bytes_left(const struct reader *reader)
     return reader->gguf->file_bytes - reader->at;
 }
 
+/* The words behind the file's name. */
+TD_PRINTF(3, 4)
+static enum td_status refuse(const struct reader *reader, enum td_status status, const char *format,
+                             ...)
+{
+    va_list args;
+    va_start(args, format);
+    status = error_set_at(reader->err, status, reader->gguf->path, format, args);
+    va_end(args);
+    return status;
+}
+
 static enum td_status truncated(const struct reader *reader, const char *what)
 {
-    return error_set(reader->err, TD_CORRUPT, "%s: file ends inside %s (at byte %zu of %zu)",
-                     reader->gguf->path, what, reader->at, reader->gguf->file_bytes);
+    return refuse(reader, TD_CORRUPT, "file ends inside %s (at byte %zu of %zu)", what, reader->at,
+                  reader->gguf->file_bytes);
 }
 
 static enum td_status read_u32(struct reader *reader, const char *what, uint32_t *out)
@@ -88,9 +100,8 @@ static enum td_status read_string(struct reader *reader, const char *what, struc
     if (status != TD_OK)
         return status;
     if (len > bytes_left(reader))
-        return error_set(reader->err, TD_CORRUPT,
-                         "%s: %s at byte %zu claims %llu bytes, %zu are left", reader->gguf->path,
-                         what, reader->at - 8, (unsigned long long)len, bytes_left(reader));
+        return refuse(reader, TD_CORRUPT, "%s at byte %zu claims %llu bytes, %zu are left", what,
+                      reader->at - 8, (unsigned long long)len, bytes_left(reader));
     *out = (struct td_str){(const char *)reader->gguf->data + reader->at, (size_t)len};
     reader->at += (size_t)len;
     return TD_OK;
@@ -113,10 +124,9 @@ static enum td_status read_name(struct reader *reader, const char *what, size_t 
     if (status != TD_OK)
         return status;
     if (out->len == 0 || out->len > bytes_max || !is_printable(*out))
-        return error_set(
-            reader->err, TD_CORRUPT,
-            "%s: %s at byte %zu is empty, longer than %zu bytes or not text (%zu bytes)",
-            reader->gguf->path, what, begin, bytes_max, out->len);
+        return refuse(reader, TD_CORRUPT,
+                      "%s at byte %zu is empty, longer than %zu bytes or not text (%zu bytes)",
+                      what, begin, bytes_max, out->len);
     return TD_OK;
 }
 
@@ -124,8 +134,7 @@ static enum td_status alloc_array(struct reader *reader, size_t count, size_t by
 {
     *out = calloc(count ? count : 1, bytes);
     if (*out == NULL)
-        return error_set(reader->err, TD_NO_MEMORY, "%s: no memory for a directory of %zu entries",
-                         reader->gguf->path, count);
+        return refuse(reader, TD_NO_MEMORY, "no memory for a directory of %zu entries", count);
     return TD_OK;
 }
 
@@ -174,8 +183,8 @@ static enum td_status read_type(struct reader *reader, struct td_str key, enum g
     if (status != TD_OK)
         return status;
     if (type >= GGUF_TYPE_COUNT)
-        return error_set(reader->err, TD_CORRUPT, "%s: key '" STR_FMT "' has unknown value type %u",
-                         reader->gguf->path, STR_ARG(key), type);
+        return refuse(reader, TD_CORRUPT, "key '" STR_FMT "' has unknown value type %u",
+                      STR_ARG(key), type);
     *out = (enum gguf_type)type;
     return TD_OK;
 }
@@ -186,10 +195,9 @@ static enum td_status read_elements(struct reader *reader, struct gguf_pair *pai
     size_t element_bytes = type_bytes(pair->element_type);
     uint64_t bytes_min = element_bytes ? element_bytes : 8; /* a string is at least its length */
     if (pair->count > bytes_left(reader) / bytes_min)
-        return error_set(reader->err, TD_CORRUPT,
-                         "%s: key '" STR_FMT "' claims %llu elements, %zu bytes are left",
-                         reader->gguf->path, STR_ARG(pair->key), (unsigned long long)pair->count,
-                         bytes_left(reader));
+        return refuse(reader, TD_CORRUPT,
+                      "key '" STR_FMT "' claims %llu elements, %zu bytes are left",
+                      STR_ARG(pair->key), (unsigned long long)pair->count, bytes_left(reader));
     pair->value = reader->gguf->data + reader->at;
     if (element_bytes) {
         pair->value_bytes = (size_t)pair->count * element_bytes;
@@ -207,9 +215,8 @@ static enum td_status read_elements(struct reader *reader, struct gguf_pair *pai
     if (pair->element_type == GGUF_BOOL)
         for (size_t i = 0; i < pair->value_bytes; i++)
             if (pair->value[i] > 1)
-                return error_set(reader->err, TD_CORRUPT,
-                                 "%s: key '" STR_FMT "' is a bool of value %u", reader->gguf->path,
-                                 STR_ARG(pair->key), pair->value[i]);
+                return refuse(reader, TD_CORRUPT, "key '" STR_FMT "' is a bool of value %u",
+                              STR_ARG(pair->key), pair->value[i]);
     return TD_OK;
 }
 
@@ -230,9 +237,8 @@ static enum td_status read_pair(struct reader *reader, struct gguf_pair *pair)
         if (status != TD_OK)
             return status;
         if (pair->element_type == GGUF_ARRAY)
-            return error_set(reader->err, TD_UNSUPPORTED,
-                             "%s: key '" STR_FMT "' is an array of arrays", reader->gguf->path,
-                             STR_ARG(pair->key));
+            return refuse(reader, TD_UNSUPPORTED, "key '" STR_FMT "' is an array of arrays",
+                          STR_ARG(pair->key));
     }
     return read_elements(reader, pair);
 }
@@ -252,8 +258,8 @@ static enum td_status read_pairs(struct reader *reader, struct gguf *gguf)
         uint32_t *slot =
             gguf_index_slot(&gguf->pair_index, pair->key, gguf->pairs, sizeof *gguf->pairs);
         if (*slot)
-            return error_set(reader->err, TD_CORRUPT, "%s: key '" STR_FMT "' appears twice",
-                             gguf->path, STR_ARG(pair->key));
+            return refuse(reader, TD_CORRUPT, "key '" STR_FMT "' appears twice",
+                          STR_ARG(pair->key));
         *slot = (uint32_t)i + 1;
     }
     return status;
@@ -267,9 +273,8 @@ static enum td_status read_alignment(struct reader *reader, struct gguf *gguf)
     uint32_t alignment;
     if (!gguf_get_u32(gguf, "general.alignment", &alignment) || alignment < ALIGNMENT_MIN ||
         alignment > ALIGNMENT_MAX || (alignment & (alignment - 1)) != 0)
-        return error_set(reader->err, TD_CORRUPT,
-                         "%s: general.alignment is not a power of two in [%u, %u]", gguf->path,
-                         ALIGNMENT_MIN, ALIGNMENT_MAX);
+        return refuse(reader, TD_CORRUPT, "general.alignment is not a power of two in [%u, %u]",
+                      ALIGNMENT_MIN, ALIGNMENT_MAX);
     gguf->alignment = alignment;
     return TD_OK;
 }
@@ -298,10 +303,9 @@ static enum td_status unsupported_type(struct reader *reader, const struct gguf_
         memcpy(list + used + 1, traits->name, len + 1);
         used += len + 1;
     }
-    return error_set(reader->err, TD_UNSUPPORTED,
-                     "%s: tensor '" STR_FMT "' has type %u (%s); supported types:%s",
-                     reader->gguf->path, STR_ARG(tensor->name), tensor->type,
-                     type_name_known(tensor->type), list);
+    return refuse(reader, TD_UNSUPPORTED,
+                  "tensor '" STR_FMT "' has type %u (%s); supported types:%s",
+                  STR_ARG(tensor->name), tensor->type, type_name_known(tensor->type), list);
 }
 
 /* Computes the bytes of a tensor, with every product checked. */
@@ -311,22 +315,21 @@ static enum td_status size_tensor(struct reader *reader, struct gguf_tensor *ten
     if (traits == NULL)
         return unsupported_type(reader, tensor);
     if (tensor->dims[0] % traits->block_elements != 0)
-        return error_set(reader->err, TD_CORRUPT,
-                         "%s: tensor '" STR_FMT "' has rows of %llu, not a multiple of %u (%s)",
-                         reader->gguf->path, STR_ARG(tensor->name),
-                         (unsigned long long)tensor->dims[0], traits->block_elements, traits->name);
+        return refuse(reader, TD_CORRUPT,
+                      "tensor '" STR_FMT "' has rows of %llu, not a multiple of %u (%s)",
+                      STR_ARG(tensor->name), (unsigned long long)tensor->dims[0],
+                      traits->block_elements, traits->name);
     uint64_t bytes = tensor->dims[0] / traits->block_elements;
     bool overflow = __builtin_mul_overflow(bytes, (uint64_t)traits->block_bytes, &bytes);
     for (uint32_t d = 1; d < 4; d++)
         overflow |= __builtin_mul_overflow(bytes, tensor->dims[d], &bytes);
     if (overflow || bytes > reader->gguf->file_bytes)
-        return error_set(
-            reader->err, TD_CORRUPT,
-            "%s: tensor '" STR_FMT "' of [%llu, %llu, %llu, %llu] does not fit the file of "
-            "%zu bytes",
-            reader->gguf->path, STR_ARG(tensor->name), (unsigned long long)tensor->dims[0],
-            (unsigned long long)tensor->dims[1], (unsigned long long)tensor->dims[2],
-            (unsigned long long)tensor->dims[3], reader->gguf->file_bytes);
+        return refuse(reader, TD_CORRUPT,
+                      "tensor '" STR_FMT "' of [%llu, %llu, %llu, %llu] does not fit the file of "
+                      "%zu bytes",
+                      STR_ARG(tensor->name), (unsigned long long)tensor->dims[0],
+                      (unsigned long long)tensor->dims[1], (unsigned long long)tensor->dims[2],
+                      (unsigned long long)tensor->dims[3], reader->gguf->file_bytes);
     tensor->bytes = (size_t)bytes;
     return TD_OK;
 }
@@ -337,9 +340,8 @@ static enum td_status read_dims(struct reader *reader, struct gguf_tensor *tenso
     if (status != TD_OK)
         return status;
     if (tensor->dim_count < 1 || tensor->dim_count > 4)
-        return error_set(reader->err, TD_CORRUPT,
-                         "%s: tensor '" STR_FMT "' has %u dimensions, not 1 to 4",
-                         reader->gguf->path, STR_ARG(tensor->name), tensor->dim_count);
+        return refuse(reader, TD_CORRUPT, "tensor '" STR_FMT "' has %u dimensions, not 1 to 4",
+                      STR_ARG(tensor->name), tensor->dim_count);
     uint64_t elements = 1;
     for (uint32_t d = 0; d < 4; d++) {
         tensor->dims[d] = 1;
@@ -349,10 +351,9 @@ static enum td_status read_dims(struct reader *reader, struct gguf_tensor *tenso
             return status;
         if (tensor->dims[d] == 0 || __builtin_mul_overflow(elements, tensor->dims[d], &elements) ||
             elements > INT64_MAX)
-            return error_set(reader->err, TD_CORRUPT,
-                             "%s: tensor '" STR_FMT "': dimension %u of %llu is zero or overflows",
-                             reader->gguf->path, STR_ARG(tensor->name), d,
-                             (unsigned long long)tensor->dims[d]);
+            return refuse(reader, TD_CORRUPT,
+                          "tensor '" STR_FMT "': dimension %u of %llu is zero or overflows",
+                          STR_ARG(tensor->name), d, (unsigned long long)tensor->dims[d]);
     }
     return TD_OK;
 }
@@ -391,9 +392,8 @@ static enum td_status check_overlap(struct reader *reader, const struct gguf *gg
     for (size_t i = 1; status == TD_OK && i < gguf->tensor_count; i++)
         if ((const char *)sorted[i - 1]->data + sorted[i - 1]->bytes >
             (const char *)sorted[i]->data)
-            status = error_set(reader->err, TD_CORRUPT,
-                               "%s: tensors '" STR_FMT "' and '" STR_FMT "' overlap", gguf->path,
-                               STR_ARG(sorted[i - 1]->name), STR_ARG(sorted[i]->name));
+            status = refuse(reader, TD_CORRUPT, "tensors '" STR_FMT "' and '" STR_FMT "' overlap",
+                            STR_ARG(sorted[i - 1]->name), STR_ARG(sorted[i]->name));
     free(array);
     return status;
 }
@@ -411,19 +411,17 @@ static enum td_status place_tensors(struct reader *reader, struct gguf *gguf,
             return status;
         uint64_t begin, end;
         if (offsets[i] % gguf->alignment != 0)
-            return error_set(
-                reader->err, TD_CORRUPT,
-                "%s: tensor '" STR_FMT "': offset %llu is not a multiple of the alignment "
-                "%u",
-                gguf->path, STR_ARG(tensor->name), (unsigned long long)offsets[i], gguf->alignment);
+            return refuse(reader, TD_CORRUPT,
+                          "tensor '" STR_FMT "': offset %llu is not a multiple of the alignment "
+                          "%u",
+                          STR_ARG(tensor->name), (unsigned long long)offsets[i], gguf->alignment);
         if (__builtin_add_overflow(data_begin, offsets[i], &begin) ||
             __builtin_add_overflow(begin, (uint64_t)tensor->bytes, &end) || end > gguf->file_bytes)
-            return error_set(reader->err, TD_CORRUPT,
-                             "%s: tensor '" STR_FMT
-                             "' (offset %llu, %zu bytes) ends after the file's "
-                             "%zu bytes",
-                             gguf->path, STR_ARG(tensor->name), (unsigned long long)offsets[i],
-                             tensor->bytes, gguf->file_bytes);
+            return refuse(reader, TD_CORRUPT,
+                          "tensor '" STR_FMT "' (offset %llu, %zu bytes) ends after the file's "
+                          "%zu bytes",
+                          STR_ARG(tensor->name), (unsigned long long)offsets[i], tensor->bytes,
+                          gguf->file_bytes);
         tensor->data = gguf->data + begin;
     }
     return check_overlap(reader, gguf);
@@ -446,8 +444,8 @@ static enum td_status read_tensors(struct reader *reader, struct gguf *gguf, boo
         uint32_t *slot = gguf_index_slot(&gguf->tensor_index, tensor->name, gguf->tensors,
                                          sizeof *gguf->tensors);
         if (*slot)
-            status = error_set(reader->err, TD_CORRUPT, "%s: tensor '" STR_FMT "' appears twice",
-                               gguf->path, STR_ARG(tensor->name));
+            status = refuse(reader, TD_CORRUPT, "tensor '" STR_FMT "' appears twice",
+                            STR_ARG(tensor->name));
         *slot = (uint32_t)i + 1;
     }
     gguf->directory_end = reader->at;
@@ -465,14 +463,12 @@ static enum td_status read_header(struct reader *reader, struct gguf *gguf)
     uint64_t tensor_count = 0, pair_count = 0;
     enum td_status status = read_u32(reader, "the magic", &magic);
     if (status == TD_OK && magic != 0x46554747) /* "GGUF" */
-        return error_set(reader->err, TD_CORRUPT, "%s: not a GGUF file (the magic is 0x%08x)",
-                         gguf->path, magic);
+        return refuse(reader, TD_CORRUPT, "not a GGUF file (the magic is 0x%08x)", magic);
     if (status == TD_OK)
         status = read_u32(reader, "the version", &version);
     if (status == TD_OK && version != 2 && version != 3)
-        return error_set(reader->err, TD_UNSUPPORTED,
-                         "%s: GGUF version %u%s; versions 2 and 3 are read", gguf->path, version,
-                         version == 0x03000000 ? " (big-endian)" : "");
+        return refuse(reader, TD_UNSUPPORTED, "GGUF version %u%s; versions 2 and 3 are read",
+                      version, version == 0x03000000 ? " (big-endian)" : "");
     if (status == TD_OK)
         status = read_u64(reader, "the tensor count", &tensor_count);
     if (status == TD_OK)
@@ -480,13 +476,11 @@ static enum td_status read_header(struct reader *reader, struct gguf *gguf)
     if (status != TD_OK)
         return status;
     if (tensor_count > GGUF_TENSORS_MAX || tensor_count > bytes_left(reader) / TENSOR_BYTES_MIN)
-        return error_set(reader->err, TD_CORRUPT,
-                         "%s: claims %llu tensors, which the file cannot hold", gguf->path,
-                         (unsigned long long)tensor_count);
+        return refuse(reader, TD_CORRUPT, "claims %llu tensors, which the file cannot hold",
+                      (unsigned long long)tensor_count);
     if (pair_count > PAIRS_MAX || pair_count > bytes_left(reader) / PAIR_BYTES_MIN)
-        return error_set(reader->err, TD_CORRUPT,
-                         "%s: claims %llu metadata pairs, which the file cannot hold", gguf->path,
-                         (unsigned long long)pair_count);
+        return refuse(reader, TD_CORRUPT, "claims %llu metadata pairs, which the file cannot hold",
+                      (unsigned long long)pair_count);
     gguf->tensor_count = (size_t)tensor_count;
     gguf->pair_count = (size_t)pair_count;
     return TD_OK;

@@ -35,6 +35,18 @@ struct load {
     size_t block_used; /* bytes of adapter->block */
 };
 
+/* The words behind the file's name. */
+TD_PRINTF(3, 4)
+static enum td_status refuse(const struct load *load, enum td_status status, const char *format,
+                             ...)
+{
+    va_list args;
+    va_start(args, format);
+    status = error_set_at(load->err, status, gguf_path(load->gguf), format, args);
+    va_end(args);
+    return status;
+}
+
 /* --- keys --- */
 
 static enum td_status expect_string(const struct load *load, const char *key, const char *expected,
@@ -42,13 +54,11 @@ static enum td_status expect_string(const struct load *load, const char *key, co
 {
     struct td_str value;
     if (!gguf_get_string(load->gguf, key, &value))
-        return error_set(load->err, TD_CORRUPT,
-                         "%s: not a LoRA adapter: %s is missing or not a string",
-                         gguf_path(load->gguf), key);
+        return refuse(load, TD_CORRUPT, "not a LoRA adapter: %s is missing or not a string", key);
     if (str_equal(value, str_from(expected)))
         return TD_OK;
-    return error_set(load->err, otherwise, "%s: %s is '" STR_FMT "', expected '%s'",
-                     gguf_path(load->gguf), key, STR_ARG(str_slice(value, 0, 64)), expected);
+    return refuse(load, otherwise, "%s is '" STR_FMT "', expected '%s'", key,
+                  STR_ARG(str_slice(value, 0, 64)), expected);
 }
 
 static enum td_status read_keys(struct load *load)
@@ -92,11 +102,11 @@ static enum td_status bad_shape(const struct load *load, const char *stem,
                                 const struct gguf_tensor *a, const struct gguf_tensor *b,
                                 const struct gguf_tensor *base)
 {
-    return error_set(
-        load->err, TD_INVALID,
-        "%s: lora_a [%llu, %llu, %llu] and lora_b [%llu, %llu, %llu] do not fit the model's '%s' "
+    return refuse(
+        load, TD_INVALID,
+        "lora_a [%llu, %llu, %llu] and lora_b [%llu, %llu, %llu] do not fit the model's '%s' "
         "[%llu, %llu, %llu]: made for another model, or not as [in, rank] and [rank, out]",
-        gguf_path(load->gguf), (unsigned long long)a->dims[0], (unsigned long long)a->dims[1],
+        (unsigned long long)a->dims[0], (unsigned long long)a->dims[1],
         (unsigned long long)a->dims[2], (unsigned long long)b->dims[0],
         (unsigned long long)b->dims[1], (unsigned long long)b->dims[2], stem,
         (unsigned long long)base->dims[0], (unsigned long long)base->dims[1],
@@ -116,8 +126,8 @@ static enum td_status check_shapes(const struct load *load, const char *stem, bo
         b->dims[3] != 1)
         return bad_shape(load, stem, a, b, base);
     if (a_rank > ADAPTER_RANK_MAX)
-        return error_set(load->err, TD_LIMIT, "%s: '%s' has rank %llu, at most %d are taken",
-                         gguf_path(load->gguf), stem, (unsigned long long)a_rank, ADAPTER_RANK_MAX);
+        return refuse(load, TD_LIMIT, "'%s' has rank %llu, at most %d are taken", stem,
+                      (unsigned long long)a_rank, ADAPTER_RANK_MAX);
     *rank = (uint32_t)a_rank;
     return TD_OK;
 }
@@ -158,10 +168,10 @@ static enum td_status copy_half(struct load *load, const struct gguf_tensor *ten
         kernels->dequantize((enum tensor_type)tensor->type, from, cols, load->row);
         for (size_t c = 0; c < cols; c++)
             if (!isfinite(load->row[c]))
-                return error_set(load->err, TD_CORRUPT,
-                                 "%s: tensor '" STR_FMT "' has a value that is no number (row %zu, "
-                                 "column %zu)",
-                                 gguf_path(load->gguf), STR_ARG(tensor->name), r, c);
+                return refuse(load, TD_CORRUPT,
+                              "tensor '" STR_FMT "' has a value that is no number (row %zu, "
+                              "column %zu)",
+                              STR_ARG(tensor->name), r, c);
         memcpy(to, out->type == tensor->type ? (const void *)from : load->row, out->row_bytes);
     }
     return TD_OK;
@@ -185,13 +195,12 @@ static enum td_status load_pair(struct load *load, const char *stem, const struc
     const struct gguf_tensor *b = gguf_find_tensor(load->gguf, name);
     const struct gguf_tensor *base = gguf_find_tensor(model->gguf, stem);
     if (b == NULL)
-        return error_set(load->err, TD_CORRUPT, "%s: '%s' is missing beside its lora_a",
-                         gguf_path(load->gguf), name);
+        return refuse(load, TD_CORRUPT, "'%s' is missing beside its lora_a", name);
     if (base == NULL)
-        return error_set(load->err, TD_INVALID,
-                         "%s: changes '%s', which the model '%s' does not have: made for another "
-                         "model",
-                         gguf_path(load->gguf), stem, model->name);
+        return refuse(load, TD_INVALID,
+                      "changes '%s', which the model '%s' does not have: made for another "
+                      "model",
+                      stem, model->name);
     bool embedding = strcmp(stem, "token_embd.weight") == 0;
     uint32_t rank = 0, parts = 0;
     struct weight a_kept, b_kept;
@@ -209,8 +218,7 @@ static enum td_status load_pair(struct load *load, const char *stem, const struc
         parts++;
     }
     if (status == TD_OK && parts == 0)
-        return error_set(load->err, TD_UNSUPPORTED, "%s: changes '%s', which is no matrix",
-                         gguf_path(load->gguf), stem);
+        return refuse(load, TD_UNSUPPORTED, "changes '%s', which is no matrix", stem);
     adapter->info.matrix_count++;
     if (rank > adapter->info.rank_max)
         adapter->info.rank_max = rank;
@@ -229,21 +237,19 @@ static enum td_status survey(const struct load *load, size_t *bytes, size_t *col
         char stem[80], partner[96];
         bool is_a;
         if (!stem_of(tensor->name, stem, &is_a))
-            return error_set(load->err, TD_UNSUPPORTED,
-                             "%s: tensor '" STR_FMT "' is neither NAME.lora_a nor NAME.lora_b",
-                             gguf_path(load->gguf), STR_ARG(tensor->name));
+            return refuse(load, TD_UNSUPPORTED,
+                          "tensor '" STR_FMT "' is neither NAME.lora_a nor NAME.lora_b",
+                          STR_ARG(tensor->name));
         snprintf(partner, sizeof partner, "%s.lora_%c", stem, is_a ? 'b' : 'a');
         if (gguf_find_tensor(load->gguf, partner) == NULL)
-            return error_set(load->err, TD_CORRUPT, "%s: '%s' is missing beside its other half",
-                             gguf_path(load->gguf), partner);
+            return refuse(load, TD_CORRUPT, "'%s' is missing beside its other half", partner);
         /* A weight takes at least 2 bits of the file, so these sums cannot overflow. */
         *bytes += kept_bytes(tensor);
         if (tensor->dims[0] > *cols_max)
             *cols_max = (size_t)tensor->dims[0];
     }
     if (count == 0)
-        return error_set(load->err, TD_CORRUPT, "%s: the adapter has no tensors",
-                         gguf_path(load->gguf));
+        return refuse(load, TD_CORRUPT, "the adapter has no tensors");
     return TD_OK;
 }
 
@@ -258,8 +264,7 @@ static enum td_status load_tensors(struct load *load)
     adapter->block = aligned_alloc(HALF_ALIGN, bytes);
     load->row = malloc(cols_max * sizeof *load->row);
     if (adapter->pairs == NULL || adapter->block == NULL || load->row == NULL)
-        return error_set(load->err, TD_NO_MEMORY, "%s: no memory for an adapter of %zu bytes",
-                         gguf_path(load->gguf), bytes);
+        return refuse(load, TD_NO_MEMORY, "no memory for an adapter of %zu bytes", bytes);
     adapter->info.bytes = bytes;
     for (size_t i = 0; status == TD_OK && i < gguf_tensor_count(load->gguf); i++) {
         const struct gguf_tensor *tensor = gguf_tensor_at(load->gguf, i);

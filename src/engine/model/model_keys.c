@@ -9,12 +9,11 @@
 enum td_status model_fail(const struct td_model *model, struct td_error *err, enum td_status status,
                           const char *format, ...)
 {
-    char words[TD_ERROR_BYTES];
     va_list args;
     va_start(args, format);
-    vsnprintf(words, sizeof words, format, args);
+    status = error_set_at(err, status, gguf_path(model->gguf), format, args);
     va_end(args);
-    return error_set(err, status, "%s: %s", gguf_path(model->gguf), words);
+    return status;
 }
 
 enum td_status model_key_bad(const struct td_model *model, struct td_error *err, const char *key,
