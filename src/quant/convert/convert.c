@@ -70,6 +70,21 @@ static enum td_status find_family(struct folder *folder, struct td_error *err)
                      STR_ARG(str_slice(type, 0, 60)), list);
 }
 
+/* OpenELM's names in config.json, and the epsilon of its norms, which stands in its code. */
+static void rename_keys(struct json *config)
+{
+    static const char *const names[][2] = {{"hidden_size", "model_dim"},
+                                           {"num_hidden_layers", "num_transformer_layers"},
+                                           {"max_position_embeddings", "max_context_length"},
+                                           {"rope_theta", "rope_freq_constant"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        json_put(config, names[i][0], json_clone(json_get(config, names[i][1])));
+    json_put(config, "num_attention_heads",
+             json_clone(json_at(json_get(config, "num_query_heads"), 0)));
+    if (json_absent(json_get(config, "rms_norm_eps")))
+        json_put(config, "rms_norm_eps", json_new_double(1e-6));
+}
+
 static enum td_status read_folder(struct folder *folder, struct td_error *err)
 {
     char path[PATH_MAX];
@@ -77,6 +92,8 @@ static enum td_status read_folder(struct folder *folder, struct td_error *err)
         read_json(folder, "config.json", CONFIG_BYTES_MAX, true, &folder->config, err);
     if (status == TD_OK)
         status = find_family(folder, err);
+    if (status == TD_OK && folder->family->openelm)
+        rename_keys(folder->config);
     if (status == TD_OK)
         status = read_json(folder, "tokenizer.json", HF_TOKENIZER_BYTES_MAX, true,
                            &folder->tokenizer, err);
@@ -210,6 +227,22 @@ static enum td_status put_each(struct pairs *pairs, const char *key, const char 
     return TD_OK;
 }
 
+/* The same where config.json lists it and matrices are fused; the engine compares their rows. */
+static enum td_status put_listed(struct pairs *pairs, const char *key, const char *theirs,
+                                 struct td_error *err)
+{
+    const struct json *list = json_get(pairs->folder->text, theirs);
+    uint32_t each[LAYERS_MAX], layers = (uint32_t)layer_count(pairs->folder);
+    if (json_count(list) != layers)
+        return error_set(err, TD_CORRUPT, "config.json: %s is no list of %u numbers", theirs,
+                         layers);
+    for (uint32_t i = 0; i < layers; i++)
+        each[i] = (uint32_t)json_int(json_at(list, i), 0);
+    gguf_put_u32s(pairs->buf, key_of(pairs, key), each, layers);
+    pairs->count++;
+    return TD_OK;
+}
+
 static void put_experts(struct pairs *pairs, double dense_ffn)
 {
     const struct hf_weights *weights = &pairs->folder->weights;
@@ -292,11 +325,14 @@ static enum td_status put_sizes(struct pairs *pairs, struct td_error *err)
     if (!(heads > 0) || heads > NUMBER_MAX)
         return bad_number("num_attention_heads", err);
     const struct hf_weights *weights = &pairs->folder->weights;
-    bool two_heads = pairs->folder->family->two_heads;
+    bool two_heads = pairs->folder->family->two_heads, openelm = pairs->folder->family->openelm;
     enum td_status status =
         two_heads ? put_two_heads(pairs, heads, kv_heads, err)
+        : openelm ? put_listed(pairs, "attention.head_count", "num_query_heads", err)
                   : put_each(pairs, "attention.head_count", "attn_q", unit, heads, err);
-    if (status == TD_OK && !two_heads)
+    if (status == TD_OK && openelm)
+        status = put_listed(pairs, "attention.head_count_kv", "num_kv_heads", err);
+    else if (status == TD_OK && !two_heads)
         status = put_each(pairs, "attention.head_count_kv", "attn_k", unit,
                           kv_heads > 0 ? kv_heads : heads, err);
     double ffn = json_number(json_get(config, "intermediate_size"), 0);

@@ -25,6 +25,7 @@ static const struct hf_family families[] = {
     {.model_type = "phi3", .architecture = "phi3"},
     {.model_type = "smollm3", .architecture = "smollm3", .interleaved = true},
     {.model_type = "granite", .architecture = "granite", .interleaved = true},
+    {.model_type = "openelm", .architecture = "openelm", .openelm = true, .no_adapters = true},
     {.model_type = "stablelm",
      .architecture = "stablelm",
      .layer_norm = true,
@@ -112,6 +113,8 @@ static const char end_names[] = "model.embed_tokens token_embd\n"
                                 "model.final_layernorm output_norm\n"
                                 "backbone.embeddings token_embd\n"
                                 "backbone.norm_f output_norm\n"
+                                "transformer.token_embeddings token_embd\n"
+                                "transformer.norm output_norm\n"
                                 "model.embed_tokens_per_layer per_layer_token_embd\n"
                                 "model.per_layer_model_projection per_layer_model_proj\n"
                                 "model.per_layer_projection_norm per_layer_proj_norm\n";
@@ -172,7 +175,13 @@ static const char layer_names[] = "input_layernorm attn_norm\n"
                                   "mamba.out_proj ssm_out\n"
                                   "mamba.conv1d ssm_conv1d\n"
                                   "mamba.norm ssm_norm\n"
-                                  "norm attn_norm\n";
+                                  "norm attn_norm\n"
+                                  "attn_norm attn_norm\n"
+                                  "attn.qkv_proj attn_qkv\n"
+                                  "attn.q_norm attn_q_norm\n"
+                                  "attn.k_norm attn_k_norm\n"
+                                  "attn.out_proj attn_output\n"
+                                  "ffn.proj_2 ffn_down\n";
 
 /* A layer of nemotron_h is one block, "mixer", of these kinds. */
 static const char *const mixers[] = {"mamba", "self_attn", "mlp"};
@@ -181,7 +190,8 @@ static const char *const mixers[] = {"mamba", "self_attn", "mlp"};
 static const struct {
     const char *theirs, *ours[2];
 } halves[] = {{"block_sparse_moe.input_linear", {"ffn_gate_exps", "ffn_up_exps"}},
-              {"shared_mlp.input_linear", {"ffn_gate_shexp", "ffn_up_shexp"}}};
+              {"shared_mlp.input_linear", {"ffn_gate_shexp", "ffn_up_shexp"}},
+              {"ffn.proj_1", {"ffn_gate", "ffn_up"}}};
 
 /* Tensors whose names end without ".weight" or ".bias". */
 static const struct {
@@ -241,11 +251,11 @@ static struct td_str part_name(const struct hf_family *family, struct td_str par
 /* Cuts "model.layers.3." off; false = the name has no such beginning. */
 static bool cut_layer(struct td_str name, uint64_t *layer, struct td_str *rest)
 {
-    static const struct td_str begins[] = {{"model.layers.", 13}, {"backbone.layers.", 16}};
-    struct td_str number;
-    for (int i = 0; i < 2; i++) {
-        *rest = str_slice(name, begins[i].len, name.len);
-        if (str_starts_with(name, begins[i]) && str_next(rest, '.', &number) &&
+    static const char begins[] = "model.layers.\nbackbone.layers.\ntransformer.layers.";
+    struct td_str list = STR(begins), begin, number;
+    while (str_next(&list, '\n', &begin)) {
+        *rest = str_slice(name, begin.len, name.len);
+        if (str_starts_with(name, begin) && str_next(rest, '.', &number) &&
             str_to_u64(number, layer) && *layer <= 9999)
             return true;
     }
