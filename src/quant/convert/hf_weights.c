@@ -189,8 +189,9 @@ static enum td_status check_experts(const struct reading *reading)
     return TD_OK;
 }
 
-/* What stands in `out` of gpt-oss's experts: the rows of gate or up, which stand by turns, or those
- * of down. As floats a matrix stands there transposed. */
+/* Sets the shape of one tensor of gpt-oss's experts, and where its elements are: every second row
+ * for gate and up, which alternate there (parts = 2), or all rows of down (1). Matrices of floats
+ * are transposed there. end: what follows the name of the matrix. */
 static enum td_status take_shape(const struct reading *reading, const char *end, uint64_t parts,
                                  struct hf_tensor *out)
 {

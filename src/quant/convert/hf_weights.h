@@ -68,7 +68,7 @@ const struct hf_tensor *hf_weights_find(const struct hf_weights *weights, const 
 const struct hf_tensor *hf_weights_first(const struct hf_weights *weights, const char *part);
 /* The rows of the matrix "blk.LAYER.part.weight"; 0 = there is none. */
 uint64_t hf_weights_rows(const struct hf_weights *weights, uint32_t layer, const char *part);
-/* One row as floats; rows of experts follow one another. Any thread. */
+/* One row as floats, to out [cols]; rows of experts follow one another. Any thread. */
 void hf_weights_read(const struct hf_weights *weights, size_t index, uint64_t row, float *out);
 /* One row of an HF_MXFP4 tensor as GGUF's blocks of MXFP4, with the same bits. Any thread. */
 void hf_weights_copy(const struct hf_weights *weights, size_t index, uint64_t row, uint8_t *out);

@@ -10,6 +10,7 @@
 #include "base/json/json.h"
 #include "engine/gguf/gguf_write.h"
 #include "quant/convert/hf_weights.h"
+#include "quant/encode/encode.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,19 +23,6 @@
 #define HEADER_BYTES_MAX ((size_t)16 << 20)
 #define DATA_BYTES_MAX ((size_t)8 << 30)
 #define BEGIN "base_model.model."
-
-/* A half of a change, as rows of floats. */
-static float *read_gguf(const struct gguf_tensor *tensor)
-{
-    size_t cols = (size_t)tensor->dims[0], rows = (size_t)tensor->dims[1];
-    float *out = malloc(cols * rows * sizeof *out);
-    for (size_t r = 0; out && r < rows; r++)
-        kernels_get(TD_CPU_AUTO, NULL)
-            ->dequantize((enum tensor_type)tensor->type,
-                         (const uint8_t *)tensor->data + r * (tensor->bytes / rows), cols,
-                         out + r * cols);
-    return out;
-}
 
 /* Whether the rows of this matrix are in pairs here and in halves there. */
 static bool is_turned(const struct td_model *model, const struct hf_family *family,
@@ -108,7 +96,8 @@ static enum td_status put_pair(struct writing *writing, const struct gguf_tensor
         return error_set(err, TD_UNSUPPORTED, "%s: '" STR_FMT "' has no name in PEFT's form",
                          gguf_path(writing->gguf), STR_ARG(stem));
     size_t rank = (size_t)b->dims[0], rows = (size_t)b->dims[1];
-    float *of_a = read_gguf(a), *of_b = read_gguf(b), *turned = calloc(rows * rank + 1, 4);
+    float *of_a = encode_to_floats(a), *of_b = encode_to_floats(b),
+          *turned = calloc(rows * rank + 1, 4);
     bool turn = is_turned(writing->model, writing->family, stem);
     for (size_t r = 0; of_b && turned && r < rows; r++)
         memcpy(turned + (turn ? hf_from_halves(r, writing->model->head_size) : r) * rank,

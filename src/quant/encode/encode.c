@@ -1,10 +1,12 @@
 #include "quant/encode/encode.h"
 
 #include "base/core/assertion.h"
+#include "engine/gguf/gguf.h"
 #include "kernels/formats.h"
 #include "quant/encode/encode_blocks.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static encode_block_fn *const blocks[TENSOR_TYPE_COUNT] = {
@@ -90,4 +92,16 @@ void encode_row(enum tensor_type type, const float *x, const float *importance, 
             encode_block(type, x + i, importance ? importance + i : NULL, traits->block_elements,
                          to);
     }
+}
+
+float *encode_to_floats(const struct gguf_tensor *tensor)
+{
+    size_t cols = (size_t)tensor->dims[0], rows = (size_t)(tensor->dims[1] * tensor->dims[2]);
+    float *out = malloc(cols * rows * sizeof *out);
+    for (size_t r = 0; out && r < rows; r++)
+        kernels_get(TD_CPU_AUTO, NULL)
+            ->dequantize((enum tensor_type)tensor->type,
+                         (const uint8_t *)tensor->data + r * (tensor->bytes / rows), cols,
+                         out + r * cols);
+    return out;
 }

@@ -5,6 +5,8 @@
 
 #include "kernels/kernels.h"
 
+struct gguf_tensor;
+
 /* Whether encode_row writes this type. */
 bool encode_knows(enum tensor_type type);
 
@@ -15,6 +17,10 @@ bool encode_knows(enum tensor_type type);
  * that the column is multiplied with (imatrix.h). */
 void encode_row(enum tensor_type type, const float *x, const float *importance, size_t cols,
                 void *out);
+
+/* All weights of a tensor as floats, row after row and expert after expert. **returns new** (free);
+ * NULL without memory. */
+float *encode_to_floats(const struct gguf_tensor *tensor);
 
 /* The importance of each of `count` weights of a block: what rounding must spare.
  *   without importance  mean |x| + |x|           : large weights carry more of the output

@@ -39,8 +39,7 @@ static bool mend(float *x, size_t cols, uint64_t *mended)
     return bad;
 }
 
-/* A sum of finite floats that is no number has a weight that is none, or is too large; the latter
- * costs only a second look. */
+/* 0 times a weight is 0, and NaN where the weight is NaN or infinite. */
 static bool looks_finite(const float *x, size_t cols)
 {
     float sums[8] = {0};

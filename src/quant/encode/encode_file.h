@@ -20,8 +20,9 @@ struct encode_tensor {
 struct encode_job {
     const struct encode_tensor *tensors;
     size_t tensor_count;
-    /* Gives row `row` of tensor `index` as dims[0] floats; rows count through the experts. Called
-     * from several threads at once, for tensors without raw bytes. */
+    /* Gives row `row` of tensor `index` as dims[0] floats, or as the bytes of its type if it is
+     * `encoded`; rows count through the experts. Called from several threads at once, for tensors
+     * without raw bytes. */
     void (*read_row)(void *ctx, size_t index, uint64_t row, void *out);
     /* Tells how many of the weights are done; may be NULL. */
     void (*progress)(void *ctx, uint64_t done, uint64_t total);

@@ -19,7 +19,7 @@
 struct allocate_item {
     enum tensor_type types[ALLOCATE_TYPES]; /* fewer bits first */
     uint64_t bytes[ALLOCATE_TYPES];
-    double kld[ALLOCATE_TYPES]; /* expected share of the divergence */
+    double kld[ALLOCATE_TYPES]; /* nats: expected share of the divergence */
     unsigned type_count;        /* 0 = nothing to choose */
 };
 
@@ -30,7 +30,7 @@ struct allocation {
 
 /* Measures all items of the plan. `model` is the plan's own file opened as a model, which nobody
  * else uses; its weights are exchanged for the time of a measurement. **returns new**
- * (allocation_deinit). */
+ * (allocation_deinit, also after a failure). TD_NO_MEMORY, TD_CANCELLED. */
 TD_MUST_CHECK enum td_status
 allocate_measure(struct allocation *allocation, const struct quantize_plan *plan,
                  struct td_model *model, struct divergence *divergence, const atomic_bool *cancel,

@@ -22,22 +22,10 @@ struct change {
 
 struct merge {
     struct change *changes; /* [count] */
-    size_t count, capacity;
+    size_t count;
     bool *edited; /* [item_count] */
     size_t item_count;
 };
-
-static float *to_floats(const struct gguf_tensor *tensor)
-{
-    size_t cols = (size_t)tensor->dims[0], rows = (size_t)(tensor->dims[1] * tensor->dims[2]);
-    float *out = malloc(cols * rows * sizeof *out);
-    for (size_t r = 0; out && r < rows; r++)
-        kernels_get(TD_CPU_AUTO, NULL)
-            ->dequantize((enum tensor_type)tensor->type,
-                         (const uint8_t *)tensor->data + r * (tensor->bytes / rows), cols,
-                         out + r * cols);
-    return out;
-}
 
 static bool find_item(const struct quantize_plan *plan, struct td_str name, size_t *out)
 {
@@ -77,8 +65,8 @@ static enum td_status add_change(struct merge *merge, const struct quantize_plan
     change->rank = (uint32_t)b->dims[0];
     change->rows = b->dims[1];
     change->factor = factor / (float)change->rank;
-    change->a = to_floats(a);
-    change->b = to_floats(b);
+    change->a = encode_to_floats(a);
+    change->b = encode_to_floats(b);
     merge->count++;
     merge->edited[change->item] = true;
     return change->a && change->b ? TD_OK
@@ -92,7 +80,6 @@ static enum td_status reserve(struct merge *merge, size_t more, struct td_error 
     if (!grown)
         return error_set(err, TD_NO_MEMORY, "no memory for %zu changes", capacity);
     merge->changes = grown;
-    merge->capacity = capacity;
     return TD_OK;
 }
 

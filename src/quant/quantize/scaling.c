@@ -191,8 +191,9 @@ static bool rank(const struct work *work, const struct scaling_group *group,
             best[at] = power;
         }
     }
+    bool done = trial.errors && !atomic_load(&trial.failed);
     free(trial.errors);
-    return trial.errors && !atomic_load(&trial.failed);
+    return done;
 }
 
 /* --- the file --- */

@@ -22,12 +22,14 @@ struct scaling_options {
 struct scaling_result {
     uint32_t groups, scaled; /* that were tried, and that gained */
     bool refused;            /* some seemed to gain, but the whole model did not */
-    double kld_plain, kld;   /* without and with scales, on tokens that chose nothing */
+    double kld_plain, kld;   /* nats, without and with scales, on tokens that chose nothing */
 };
 
 /* Searches scales for all groups of the model and puts them into the plan's items, which need
  * importance. **returns new** (scaling_free); it owns what the items point to. What the file has
- * then is not the plan's model: write it anew. */
+ * then is not the plan's model: write it anew. TD_INVALID: the text has too few tokens to choose
+ * and to judge. TD_IO: the file cannot be written. TD_CANCELLED: by the divergence. After a
+ * failure the plan has no scales. */
 TD_MUST_CHECK enum td_status scaling_search(struct quantize_plan *plan,
                                             const struct scaling_options *options,
                                             struct scaling **out, struct scaling_result *result,

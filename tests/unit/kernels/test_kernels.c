@@ -511,6 +511,71 @@ static void test_a_non_finite_activation_spoils_its_own_token_and_no_other(void)
     with_variants(check_not_finite);
 }
 
+/* Sets the scale of the last block of a row to a half that is no number, if the type has halves. */
+static bool spoil_row(const struct matrix *m, size_t row, uint16_t half)
+{
+    const struct tensor_traits *traits = tensor_traits_get(m->type);
+    uint8_t *block = m->weights + (row + 1) * m->row_bytes - traits->block_bytes;
+    if (traits->block_elements == 1 || m->type == TENSOR_MXFP4 || m->type == TENSOR_NVFP4)
+        return false;
+    if (m->type == TENSOR_IQ1_M)
+        fill_scale_in_nibbles(half, block + IQ1_M_SCALES_AT);
+    else
+        put_u16(block + scale_at(m->type), half);
+    return true;
+}
+
+/* Of rows and, where there are any, of panels: what is not in row `spoiled` are the bits of y. */
+static void check_other_rows(const struct kernels *kernels, const struct matrix *m, const float *y,
+                             size_t spoiled, size_t tokens)
+{
+    for (int panels = 0; panels < 2; panels++) {
+        float *other = exact(m->rows * tokens * sizeof *other);
+        uint8_t *panel = exact(KERNELS_PANEL_TOKENS * m->act_stride);
+        bool can = !panels || kernels->panel_forms & 1u << m->form;
+        if (can && panels) {
+            kernels->panel_prepare(m->form, m->x, m->cols, m->cols, tokens, panel);
+            kernels->matmul_panels(m->type, m->weights, m->row_bytes, m->cols, 0, m->rows, panel,
+                                   m->act_stride, tokens, other, m->rows);
+        } else if (can) {
+            kernels->matmul(m->type, m->weights, m->row_bytes, m->cols, 0, m->rows, m->acts,
+                            m->act_stride, tokens, other, m->rows);
+        }
+        for (size_t i = 0; can && i < m->rows * tokens; i++)
+            if (i % m->rows == spoiled)
+                CHECK(!isfinite(other[i]));
+            else
+                CHECK(memcmp(&other[i], &y[i], sizeof *y) == 0);
+        free(panel);
+        free(other);
+    }
+}
+
+static void check_bad_scales(const struct kernels *kernels)
+{
+    static const uint16_t bad[] = {0x7c00, 0xfc00, 0x7e00, 0xffff}; /* infinities, NaNs */
+    static const size_t counts[] = {1, 2, 3, 9};
+    float y[9 * ROWS];
+    for (size_t i = 0; i < TYPES; i++) {
+        size_t block = tensor_traits_get(types[i])->block_elements;
+        struct matrix m =
+            matrix_new(types[i], ROWS, 3 * (block < 32 ? 32 : block), 9, FILL_RANDOM, FILL_RANDOM);
+        kernels->matmul(m.type, m.weights, m.row_bytes, m.cols, 0, m.rows, m.acts, m.act_stride,
+                        m.tokens, y, m.rows);
+        size_t row = i % ROWS;
+        for (size_t b = 0; b < 4 && spoil_row(&m, row, bad[b]); b++)
+            for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+                check_other_rows(kernels, &m, y, row, counts[c]);
+        matrix_free(&m);
+    }
+}
+
+static void test_a_scale_that_is_no_number_spoils_its_own_row_and_no_other(void)
+{
+    check_bad_scales(reference());
+    with_variants(check_bad_scales);
+}
+
 /* The reference product against plain dequantised weights times what the activations stand for. */
 static void test_reference_products_are_those_of_dequantised_weights(void)
 {
@@ -577,6 +642,7 @@ int main(void)
     RUN(test_wide_panels_give_the_bits_of_rows);
     RUN(test_prepared_activations_are_the_reference_s_bits);
     RUN(test_a_non_finite_activation_spoils_its_own_token_and_no_other);
+    RUN(test_a_scale_that_is_no_number_spoils_its_own_row_and_no_other);
     RUN(test_reference_products_are_those_of_dequantised_weights);
     RUN(test_variant_names_are_parsed_and_wrong_ones_refused);
     RUN(test_the_best_kernels_are_looked_for_once);

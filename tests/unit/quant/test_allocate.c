@@ -5,7 +5,7 @@
 #include "../engine/architecture_model.h"
 #include "test.h"
 
-enum { IDS = 24 };
+enum { IDS = 12 };
 
 /* Tensors for which types can be chosen, and those of them whose rounding seems to cost nothing. */
 struct counts {
