@@ -310,8 +310,6 @@ const struct low_tables low_tables = {
     .iq2_s = iq2_s_grid,
     .iq3_xxs = iq3_xxs_grid,
     .iq3_s = iq3_s_grid,
-    .even_masks = even_masks,
-    .nvfp4_scales = nvfp4_scales,
 };
 
 /* ---- choice --------------------------------------------------------------------------------- */

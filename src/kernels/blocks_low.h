@@ -68,8 +68,6 @@ void block_low_prepare(void);
 struct low_tables {
     const uint64_t *iq1_s, *iq2_xxs, *iq2_xs, *iq2_s;
     const uint32_t *iq3_xxs, *iq3_s;
-    const uint64_t *even_masks; /* [128]: 0xff in byte i where an index of signs negates it */
-    const float *nvfp4_scales;  /* [256] */
 };
 extern const struct low_tables low_tables;
 

@@ -42,6 +42,14 @@ TILE_INLINE bool tile_has_minimum(enum tensor_type type)
            type == TENSOR_Q5_K || type == TENSOR_Q2_K;
 }
 
+/* Of the types of blocks_low.h: whether each sixteen weights have a scale of their own. The others
+ * have one for 32 or more, and the products of 32 are added as whole numbers. */
+TILE_INLINE bool tile_has_sixteens(enum tensor_type type)
+{
+    return type == TENSOR_IQ1_M || type == TENSOR_IQ2_XS || type == TENSOR_IQ2_S ||
+           type == TENSOR_NVFP4;
+}
+
 /* Where the quants of a block of 32 with nibbles begin. */
 TILE_INLINE size_t tile_nibbles_at(enum tensor_type type)
 {

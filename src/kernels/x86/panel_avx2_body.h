@@ -187,7 +187,7 @@ TILE_INLINE void block_32(struct traits_32 traits, const struct panel_tile *w, s
     }
 }
 
-/* Types of blocks_low.h: the sixteens of a block one after the other. */
+/* Types of blocks_low.h that have a scale for sixteen weights: one sixteen after the other. */
 static void multiply_low(const struct part *part)
 {
     const enum panel_kind kind = VNNI ? KIND_SIGNED : KIND_WIDE;
@@ -453,7 +453,9 @@ static void multiply_columns(const struct product *product, size_t c, size_t col
                              struct work *work)
 {
     const struct panel_type *functions = &panel_types[product->type];
-    multiply_fn *multiply = functions->multiply != NULL ? functions->multiply : multiply_low;
+    multiply_fn *multiply = functions->multiply != NULL        ? functions->multiply
+                            : tile_has_sixteens(product->type) ? multiply_low
+                                                               : multiply_eight_bits;
     const enum panel_kind kind = panel_kind(product->type);
     const bool small = activation_form_of(product->type) == ACTIVATION_Q8_32;
     const size_t at = c / PANEL_COLS * (small ? 8 * PANEL32_BYTES : PANEL256_BYTES);

@@ -61,7 +61,7 @@ TILE_INLINE __m512i repeat_four(const int8_t *at)
  * bottleneck of the inner loop. */
 #define KEEP(register) __asm__("" : "+v"(register))
 
-enum kind_32 { PLAIN, MINIMUM, SIXTEENS }; /* SIXTEENS: a scale for each, of blocks_low.h */
+enum kind_32 { PLAIN, MINIMUM, SIXTEENS }; /* SIXTEENS: see tile_has_sixteens() */
 
 /* Adds one block to a register tile of `height` rows from `row` on by `width` panels; of SIXTEENS
  * the half `half` of a block. */
@@ -400,8 +400,9 @@ static const struct panel_type panel_types[TENSOR_TYPE_COUNT] = {
     [TENSOR_IQ4_XS] = {unpack_TENSOR_IQ4_XS, WIDTHS(multiply_256, TENSOR_IQ4_XS)},
 };
 
-/* Of the types of blocks_low.h; unpack_part_low() unpacks them. */
-static const struct panel_type low_types = {NULL, WIDTHS(multiply_32, SIXTEENS)};
+/* Of the types of blocks_low.h, by tile_has_sixteens(); unpack_part_low() unpacks them. */
+static const struct panel_type low_types[2] = {{NULL, WIDTHS(multiply_32, PLAIN)},
+                                               {NULL, WIDTHS(multiply_32, SIXTEENS)}};
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
@@ -442,7 +443,8 @@ static void multiply_all(enum tensor_type type, const uint8_t *weights, size_t r
                          size_t cols, size_t rows, const uint8_t *panels, size_t panel_bytes,
                          size_t tokens, struct work *work)
 {
-    const struct panel_type *functions = block_low_has(type) ? &low_types : &panel_types[type];
+    const struct panel_type *functions =
+        block_low_has(type) ? &low_types[tile_has_sixteens(type)] : &panel_types[type];
     const size_t block_cols = activation_form_of(type) == ACTIVATION_Q8_32 ? BLOCK_32 : SUPER_BLOCK;
     const size_t block_bytes = block_cols == BLOCK_32 ? PANEL32_BYTES : PANEL256_BYTES;
     const size_t panel_count = (tokens + KERNELS_PANEL_TOKENS - 1) / KERNELS_PANEL_TOKENS;

@@ -175,13 +175,15 @@ static void unpack_tile_low(enum tensor_type type, const uint8_t *const rows[4],
 {
     const enum panel_kind kind = VNNI ? KIND_SIGNED : KIND_WIDE;
     const size_t half_bytes = 4 * four_bytes(kind);
+    const size_t joined = tile_has_sixteens(type) ? 0 : 1; /* whether sixteens share a scale */
     struct low_span spans[4];
 #pragma GCC unroll 1
     for (size_t r = 0; r < 4; r++) {
+        float *to = joined ? out->w32.scale[0] : out->w16.scale[0];
         block_low_unpack(type, rows[r], blocks * BLOCK_32, &spans[r]);
 #pragma GCC unroll 1
-        for (size_t i = 0; i < 2 * blocks; i++)
-            out->w16.scale[i][r] = spans[r].scales[i];
+        for (size_t i = 0; i < 2 * blocks; i += 1 + joined, to += TILE_ROWS)
+            to[r] = spans[r].scales[i];
     }
 #pragma GCC unroll 1
     for (size_t i = 0; i < 2 * blocks; i = i % 2 == 0 ? i + 1 : i + 3) { /* sixteens of a pair */
@@ -194,9 +196,14 @@ static void unpack_tile_low(enum tensor_type type, const uint8_t *const rows[4],
         }
         store_rows(kind, w, to, to + 2 * half_bytes);
         if (kind == KIND_SIGNED) {
+            /* w32.start has the same place. The second sixteen of a block is added to the first. */
+            __m128i *start = (void *)out->w16.start;
+            __m128i *first = start + (i >> joined), *second = start + ((i + 2) >> joined);
             __m256i both = sum_quads(starts);
-            _mm_storeu_si128((void *)out->w16.start[i], _mm256_castsi256_si128(both));
-            _mm_storeu_si128((void *)out->w16.start[i + 2], _mm256_extracti128_si256(both, 1));
+            if (i & joined)
+                both = _mm256_add_epi32(both, _mm256_set_m128i(*second, *first));
+            *first = _mm256_castsi256_si128(both);
+            *second = _mm256_extracti128_si256(both, 1);
         }
     }
 }

@@ -21,7 +21,7 @@ enum {
 /* Scales in quads of four rows: element 32q + 4b + r is row 4q + r, block b. */
 struct panel_weights_32 {
     int8_t quants[PANEL_ROWS][PANEL_COLS]; /* a group: 16 quants of each block, then the others */
-    /* Of the types of blocks_low.h: of the first sixteen of each block, then of the others. */
+    /* With tile_has_sixteens(): of the first sixteen of each block, then of the others. */
     int32_t start[2 * 8 * PANEL_ROWS];
     float scale[2 * 8 * PANEL_ROWS];
     float minimum[8 * PANEL_ROWS];
@@ -79,13 +79,14 @@ static void panel_unpack_low(enum tensor_type type, const uint8_t *const rows[4]
                              size_t quad, struct panel_weights_32 *out)
 {
     const __m512i factor = _mm512_set1_epi8(-128), zero = _mm512_setzero_si512();
+    const size_t joined = tile_has_sixteens(type) ? 0 : 1; /* whether sixteens share a scale */
     struct low_span spans[4];
     memset(spans, 0, sizeof spans);
 #pragma GCC unroll 1
     for (size_t r = 0; r < 4; r++) {
         block_low_unpack(type, rows[r], cols, &spans[r]);
 #pragma GCC unroll 1
-        for (size_t i = 0; i < cols / 16; i++)
+        for (size_t i = 0; i < cols / 16; i += 1 + joined)
             out->scale[i % 2 * 8 * PANEL_ROWS + 32 * quad + i / 2 * 4 + r] = spans[r].scales[i];
     }
 #pragma GCC unroll 1
@@ -102,8 +103,10 @@ static void panel_unpack_low(enum tensor_type type, const uint8_t *const rows[4]
             _mm512_storeu_si512(out->quants[4 * quad + r] + 64 * i, sixteens);
             sums[r] = _mm512_dpbusd_epi32(zero, factor, sixteens);
         }
-        _mm512_storeu_si512(out->start + half * 8 * PANEL_ROWS + 32 * quad + 16 * group,
-                            _mm512_sub_epi32(zero, sum_quads(sums[0], sums[1], sums[2], sums[3])));
+        int32_t *start = out->start + (half >> joined) * 8 * PANEL_ROWS + 32 * quad + 16 * group;
+        __m512i begin = i & joined ? _mm512_loadu_si512(start) : zero;
+        begin = _mm512_sub_epi32(begin, sum_quads(sums[0], sums[1], sums[2], sums[3]));
+        _mm512_storeu_si512(start, begin);
     }
 }
 

@@ -13,8 +13,8 @@
  * Types in blocks of 32 unpack a row in registers and multiply it with one, two or four tokens at
  * once; four is what the sixteen registers allow. Three tokens take the function for four. A
  * super-block unpacks to more than fits registers: for one token it is used up at once, several
- * tokens share it through a buffer in the first-level cache. The types of blocks_low.h always go
- * through such a buffer, because looking their weights up takes longer than the products. */
+ * tokens share it through a buffer in the first-level cache. quants_low_avx2.c has the types of
+ * blocks_low.h. */
 #include "kernels/x86/quants_avx2.h"
 
 #include <immintrin.h>
@@ -26,24 +26,12 @@
 #include "kernels/tile_types.h"
 #include "kernels/x86/lanes_avx2.h"
 #include "kernels/x86/unpack_avx2.h"
-#include "kernels/x86/unpack_low_avx2.h"
 
 enum {
-    TILE_ROWS = 8,
-    TOKENS_MAX = 8, /* of a tile; more are better off as panels */
-    AT_ONCE = 4     /* tokens whose sums of two rows fit registers */
+    TILE_ROWS = QUANTS_ROWS,
+    TOKENS_MAX = QUANTS_TOKENS,
+    AT_ONCE = 4 /* tokens whose sums of two rows fit registers */
 };
-
-/* Prefetches the weights PREFETCH_BYTES ahead, near the end of a row in the row of the next tile.
- * Eight rows of 576 bytes are 4.5 KB in flight, twice what a memory of 100 ns and 25 GB/s for a
- * core needs. */
-enum { PREFETCH_BYTES = 576 };
-TILE_INLINE void prefetch_row(const struct tile *tile, size_t r, size_t offset, size_t bytes)
-{
-#pragma GCC unroll 4
-    for (size_t line = 0; line < bytes; line += 64)
-        _mm_prefetch((const char *)(tile->at[r] + offset + PREFETCH_BYTES + line), _MM_HINT_T0);
-}
 
 /* Of all rows. With several tokens it takes less time than room. */
 TILE_INLINE void prefetch_rows(const struct tile *tile, size_t offset, size_t bytes, int tokens)
@@ -51,12 +39,12 @@ TILE_INLINE void prefetch_rows(const struct tile *tile, size_t offset, size_t by
     if (tokens == 1) {
 #pragma GCC unroll 8
         for (size_t r = 0; r < TILE_ROWS; r++)
-            prefetch_row(tile, r, offset, bytes);
+            quants_prefetch_row(tile, r, offset, bytes);
         return;
     }
 #pragma GCC unroll 1
     for (size_t r = 0; r < TILE_ROWS; r++)
-        prefetch_row(tile, r, offset, bytes);
+        quants_prefetch_row(tile, r, offset, bytes);
 }
 
 /* The tokens of a tile. After the last one it is the last one again; those are not stored. */
@@ -332,7 +320,7 @@ TILE_INLINE void one_256(const struct tile *tile, enum tensor_type type)
 #pragma GCC unroll 1
         for (size_t r = 0; r < TILE_ROWS; r++) {
             const uint8_t *at = tile->at[r] + b * bytes;
-            prefetch_row(tile, r, b * bytes, bytes);
+            quants_prefetch_row(tile, r, b * bytes, bytes);
             struct factors_256 factors = unpack_factors(type, at);
             __m256i dot = _mm256_setzero_si256();
             if (tile_has_minimum(type))
@@ -378,7 +366,7 @@ TILE_INLINE void unpack_rows_256(enum tensor_type type, const struct tile *tile,
     for (size_t r = 0; r < TILE_ROWS; r++) {
         const uint8_t *at = tile->at[r] + offset;
         struct factors_256 factors = unpack_factors(type, at);
-        prefetch_row(tile, r, offset, tile_block_bytes(type));
+        quants_prefetch_row(tile, r, offset, tile_block_bytes(type));
 #pragma GCC unroll 8
         for (int j = 0; j < 8; j++) {
             out->rows[r].quants[j] = quants_256(type, at, j);
@@ -474,105 +462,12 @@ MANY_256(many_signed_256, .is_signed = true)
 
 /* ---- types of blocks_low.h ------------------------------------------------------------------- */
 
-/* Up to 256 columns of the tile's rows. */
-struct unpacked_low {
-    __m256i quants[SUPER_BLOCK / BLOCK_32][TILE_ROWS];
-    _Alignas(32) float scales[SUPER_BLOCK / 16][TILE_ROWS];
-};
-
-/* One row; `out` is its place among the rows. Each type has a function of its own. */
-TILE_INLINE void unpack_row_low(enum tensor_type type, const uint8_t *at, size_t cols,
-                                __m256i (*quants)[TILE_ROWS], float (*scales)[TILE_ROWS])
+static void multiply_low(enum tensor_type type, const struct tile *tile, size_t count)
 {
-    const size_t blocks = tile_block_elements(type) / BLOCK_32;
-    for (size_t left = cols; left > 0; left -= tile_block_elements(type)) {
-        const float d = scale_low(type, at);
-#pragma GCC unroll 1
-        for (size_t j = 0; j < blocks; j++, quants++, scales += 2) {
-            quants[0][0] = quants_low(type, at, j);
-            scales[0][0] = d * factor_low(type, at, 2 * j);
-            scales[1][0] = d * factor_low(type, at, 2 * j + 1);
-        }
-        at += tile_block_bytes(type);
-    }
-}
-
-typedef void unpack_low_fn(const uint8_t *at, size_t cols, __m256i (*quants)[TILE_ROWS],
-                           float (*scales)[TILE_ROWS]);
-#define UNPACK_LOW(type)                                                                   \
-    static void unpack_##type(const uint8_t *at, size_t cols, __m256i(*quants)[TILE_ROWS], \
-                              float(*scales)[TILE_ROWS])                                   \
-    {                                                                                      \
-        unpack_row_low(type, at, cols, quants, scales);                                    \
-    }
-UNPACK_LOW(TENSOR_IQ1_S)
-UNPACK_LOW(TENSOR_IQ1_M)
-UNPACK_LOW(TENSOR_IQ2_XXS)
-UNPACK_LOW(TENSOR_IQ2_XS)
-UNPACK_LOW(TENSOR_IQ2_S)
-UNPACK_LOW(TENSOR_IQ3_XXS)
-UNPACK_LOW(TENSOR_IQ3_S)
-UNPACK_LOW(TENSOR_TQ1_0)
-UNPACK_LOW(TENSOR_TQ2_0)
-UNPACK_LOW(TENSOR_NVFP4)
-UNPACK_LOW(TENSOR_Q1_0)
-UNPACK_LOW(TENSOR_Q2_0)
-
-#define LOW(type) [type] = unpack_##type
-static unpack_low_fn *const unpack_low[TENSOR_TYPE_COUNT] = {
-    LOW(TENSOR_IQ1_S), LOW(TENSOR_IQ1_M),   LOW(TENSOR_IQ2_XXS), LOW(TENSOR_IQ2_XS),
-    LOW(TENSOR_IQ2_S), LOW(TENSOR_IQ3_XXS), LOW(TENSOR_IQ3_S),   LOW(TENSOR_TQ1_0),
-    LOW(TENSOR_TQ2_0), LOW(TENSOR_NVFP4),   LOW(TENSOR_Q1_0),    LOW(TENSOR_Q2_0),
-};
-
-/* The sums of the two sixteens of a block, of four rows; see sum_quads(). */
-TILE_INLINE __m256i dot_sixteens(const __m256i w[4], __m256i x)
-{
-    __m256i dots[4];
-#pragma GCC unroll 4
-    for (int r = 0; r < 4; r++)
-        dots[r] = _mm256_madd_epi16(
-            _mm256_maddubs_epi16(_mm256_abs_epi8(w[r]), _mm256_sign_epi8(x, w[r])),
-            _mm256_set1_epi16(1));
-    return sum_quads(dots);
-}
-
-/* Adds the sixteens of a block one after the other. */
-TILE_INLINE __m256 add_block_low(const __m256i quants[TILE_ROWS], float (*scales)[TILE_ROWS],
-                                 const uint8_t *act, __m256 sum)
-{
-    const __m256i x = load_two(act, ACT32_HIGH_AT);
-    const __m256 scale = _mm256_broadcast_ss((const void *)(act + ACT32_SCALE_AT));
-    __m256i first = dot_sixteens(quants, x), second = dot_sixteens(quants + 4, x);
-#pragma GCC unroll 2
-    for (int half = 0; half < 2; half++)
-        sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(join_halves(first, second, half)),
-                              _mm256_mul_ps(_mm256_load_ps(scales[half]), scale), sum);
-    return sum;
-}
-
-static void multiply_low(unpack_low_fn *unpack, const struct tile *tile, size_t count)
-{
-    const uint8_t *acts[TOKENS_MAX];
-    struct unpacked_low w;
-    __m256 sums[TOKENS_MAX];
-    set_tokens(tile, count, acts, sums);
-    for (size_t c = 0; c < tile->cols; c += SUPER_BLOCK) {
-        const size_t cols = tile->cols - c < SUPER_BLOCK ? tile->cols - c : SUPER_BLOCK;
-        const size_t offset = tile->row_bytes * c / tile->cols;
-        for (size_t r = 0; r < TILE_ROWS; r++) {
-            prefetch_row(tile, r, offset, 128);
-            unpack(tile->at[r] + offset, cols, (void *)(w.quants[0] + r),
-                   (void *)(w.scales[0] + r));
-        }
-        for (size_t t = 0; t < count; t++)
-            for (size_t b = 0; b < cols / BLOCK_32; b++)
-                sums[t] = add_block_low(w.quants[b], w.scales + 2 * b,
-                                        acts[t] + (c / BLOCK_32 + b) / 4 * ACT32_BYTES + b % 4 * 16,
-                                        sums[t]);
-    }
+    _Alignas(32) float sums[TOKENS_MAX][TILE_ROWS] = {0};
+    quants_low_add_avx2(type, tile, count, sums);
     for (size_t t = 0; t < count; t++)
-        store_rows(tile, t, sums[t]);
+        store_rows(tile, t, _mm256_load_ps(sums[t]));
 }
 
 /* ---- choice ---------------------------------------------------------------------------------- */
@@ -641,7 +536,7 @@ static void multiply_tile(enum tensor_type type, const struct tile *tiles, size_
     if (functions[type] != NULL)
         functions[type](&tile, tokens);
     else
-        multiply_low(unpack_low[type], &tile, tokens);
+        multiply_low(type, &tile, tokens);
 }
 
 /* The rows of a tile are read side by side. They are not neighbours: the tiles of a block take one
@@ -663,7 +558,7 @@ static void multiply_block(enum tensor_type type, struct tile *tile, size_t rows
 void quants_multiply_avx2(enum tensor_type type, const struct tile *whole, size_t rows,
                           size_t tokens)
 {
-    ASSERT(functions[type] != NULL || unpack_low[type] != NULL);
+    ASSERT(functions[type] != NULL || block_low_has(type));
     block_low_prepare();
     for (size_t begin = 0; begin < rows; begin += TILE_ROWS_BLOCK) {
         size_t count = rows - begin < TILE_ROWS_BLOCK ? rows - begin : TILE_ROWS_BLOCK;
