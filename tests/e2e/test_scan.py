@@ -74,9 +74,13 @@ def test_no_encoding_hides_a_finding():
             assert code == 1 and "no text in UTF-8" in err, err
         file.write_bytes(bytes(range(256)) * 4)
         code, out, err = run("redact", file)
-        assert (code, out) == (1, b"") and "this is no text" in err, err
+        assert (code, out) == (1, b"") and f"{file}: this is no text" in err, err
         code, out, err = run("scan", file)
         assert code == 0 and "it is no text" in err, err
+        vault = Path(folder) / "vault"
+        equal(run("redact", "--vault", vault, stdin=b"max@acmeltd.com")[0], 0)
+        code, out, err = run("redact", "--restore", "--vault", vault, file)
+        equal((code, out, err), (0, file.read_bytes(), ""))
 
 
 @case
@@ -344,6 +348,10 @@ def test_the_text_of_a_pdf_is_looked_at_where_a_program_can_read_it():
         assert code == 1 and b"1 not read" in out and b"pdftotext ended with" in out, out
         code, out, _ = run("scan", str(top / "clean.pdf"), env={"PATH": folder})
         assert code == 0 and "poppler-utils would read it" in flat(out.decode()), out
+        code, out, _ = run("scan", "--json", str(top / "clean.pdf"), env={"PATH": folder})
+        row = json.loads(out)["files"][0]
+        assert (code, row["class"]) == (0, "not text") and "poppler" in row["hint"], row
+        assert "error" not in row, row
 
 
 @case
@@ -377,6 +385,8 @@ def test_folders_and_files_are_summed_up_by_file():
         equal(found["files"][0]["types"], {"CREDIT_CARD": 1})
         code, out, _ = run("scan", top / "deep" / "plain.txt", top / "none")
         assert code == 1 and b"1 not read" in out, (code, out)
+        row = json.loads(run("scan", "--json", top / "none", top / "none")[1])["files"][0]
+        assert row["class"] == "not read" and "No such file" in row["error"], row
         (top / "a.txt").unlink()
         (top / "deep" / "b.csv").unlink()
         (top / "deep" / "c.json").unlink()

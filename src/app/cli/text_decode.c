@@ -1,5 +1,6 @@
 #include "app/cli/text_decode.h"
 
+#include "base/core/error.h"
 #include "base/core/str.h"
 #include "base/text/utf8.h"
 
@@ -52,7 +53,7 @@ bool text_is_utf8(struct td_str bytes)
     return (zeros(bytes, 0) + zeros(bytes, 1)) * 100 <= bytes.len && utf8_is_valid(bytes);
 }
 
-bool text_decode(struct td_str bytes, struct buf *out)
+enum td_status text_decode(struct td_str bytes, struct buf *out, struct td_error *err)
 {
     struct decoding d = {.out = out};
     bool utf8 = text_is_utf8(bytes);
@@ -67,5 +68,9 @@ bool text_decode(struct td_str bytes, struct buf *out)
     else
         for (size_t i = 0; i < bytes.len; i++)
             put(&d, (unsigned char)bytes.data[i]);
-    return !out->failed && d.controls * 100 <= d.count;
+    if (out->failed)
+        return error_set(err, TD_LIMIT,
+                         "as UTF-8 it is larger than %zu bytes, or there is no memory for it",
+                         out->bytes_max);
+    return d.controls * 100 <= d.count ? TD_OK : TD_UNSUPPORTED;
 }

@@ -201,14 +201,14 @@ static const char *vault_name(struct book *vault, const char *type, struct td_st
     return known;
 }
 
-/* A placeholder at text[at]: its length, or 0. name: with its end, for the vault. */
+/* A placeholder at text[at]: its length, and its name with an end, for the vault; or 0. */
 static size_t placeholder_at(struct td_str text, size_t at,
                              char name[static PLACEHOLDER_BYTES_MAX + 2])
 {
     struct td_str type;
-    size_t len = text.data[at] != '<'
-                     ? 0
-                     : placeholder_len(str_slice(text, at, at + PLACEHOLDER_BYTES_MAX + 1), &type);
+    if (text.data[at] != '<')
+        return 0;
+    size_t len = placeholder_len(str_slice(text, at, at + PLACEHOLDER_BYTES_MAX + 1), &type);
     snprintf(name, PLACEHOLDER_BYTES_MAX + 2, STR_FMT, STR_ARG(str_slice(text, at, at + len)));
     return len;
 }
@@ -278,8 +278,8 @@ static void add_row(struct json *rows, const char *placeholder, const char *type
 }
 
 /* What stays of the text. A placeholder in it that the vault has for a value is a value itself, or
- * --restore would put that other value in its place. */
-static void keep(struct redaction *r, struct book *vault, struct json *rows, size_t begin,
+ * --restore would put that other value in its place. False without memory for that. */
+static bool keep(struct redaction *r, struct book *vault, struct json *rows, size_t begin,
                  size_t end)
 {
     static const char type[] = "PLACEHOLDER";
@@ -288,10 +288,11 @@ static void keep(struct redaction *r, struct book *vault, struct json *rows, siz
     for (size_t i = begin; i < end; i += len ? len : 1) {
         len = placeholder_at(str_slice(r->source, 0, end), i, name);
         const char *value = len ? json_cstr(json_get(vault->values, name)) : NULL;
-        const char *other =
-            value && strcmp(value, name) != 0 ? vault_name(vault, type, str_from(name)) : NULL;
-        if (!other)
+        if (!value || strcmp(value, name) == 0)
             continue;
+        const char *other = vault_name(vault, type, str_from(name));
+        if (!other)
+            return false;
         buf_append_str(&r->out, str_slice(r->source, done, i));
         buf_append_str(&r->out, str_from(other));
         add_row(rows, other, type, i, i + len);
@@ -299,6 +300,7 @@ static void keep(struct redaction *r, struct book *vault, struct json *rows, siz
         done = i + len;
     }
     buf_append_str(&r->out, str_slice(r->source, done, end));
+    return true;
 }
 
 static enum td_status redact(struct redaction *r, struct book *vault, struct json *rows,
@@ -328,16 +330,18 @@ static enum td_status redact(struct redaction *r, struct book *vault, struct jso
         char type[PRIVACY_RULE_NAME_BYTES];
         type_of(name, type);
         const char *placeholder = vault_name(vault, type, value);
-        if (placeholder == NULL) {
-            status = error_set(err, TD_NO_MEMORY, "no memory for the vault");
+        if (!placeholder || !keep(r, vault, rows, done, span->begin)) {
+            status = TD_NO_MEMORY;
             break;
         }
-        keep(r, vault, rows, done, span->begin);
         buf_append_str(&r->out, str_from(placeholder));
         done = span->end;
         add_row(rows, placeholder, name, span->begin, span->end);
     }
-    keep(r, vault, rows, done, text.len);
+    if (status == TD_OK && !keep(r, vault, rows, done, text.len))
+        status = TD_NO_MEMORY;
+    if (status == TD_NO_MEMORY)
+        error_set(err, status, "no memory for the vault");
     findings_deinit(&findings);
     return status;
 }
@@ -461,12 +465,18 @@ static enum td_status read_encoding(struct redaction *r, struct buf *decoded, st
         return error_set(err, TD_INVALID, "%s is no text in UTF-8: nothing would be found in it",
                          r->path);
     buf_init(decoded, OUTPUT_BYTES_MAX);
-    if (text_decode(r->source, decoded))
+    enum td_status status = text_decode(r->source, decoded, err);
+    if (status == TD_OK) {
         r->source = buf_view(decoded);
-    else if (!r->restoring)
-        return error_set(err, TD_INVALID, "this is no text: nothing would be found in it");
-    fprintf(stderr, "tandem redact: not UTF-8; the result is in UTF-8\n");
-    return TD_OK;
+        fprintf(stderr, "tandem redact: not UTF-8; the result is in UTF-8\n");
+    } else if (status == TD_UNSUPPORTED) {
+        status = r->restoring
+                     ? TD_OK
+                     : error_set(err, TD_INVALID, "this is no text: nothing would be found in it");
+    }
+    if (r->path)
+        error_prefix(err, "%s", r->path);
+    return status;
 }
 
 static enum td_status run(struct redaction *r, struct td_error *err)

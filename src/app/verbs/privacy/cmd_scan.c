@@ -136,14 +136,16 @@ static int scan_one(const char *file, const struct findings_options *how, bool j
     enum td_status status = command_read_all(file, &input, &err);
     bool other = status == TD_OK && !text_is_utf8(buf_view(&input));
     buf_init(&decoded, LINE_BYTES_MAX);
-    bool text = !other || text_decode(buf_view(&input), &decoded);
-    if (decoded.failed)
-        status = error_set(&err, TD_LIMIT, "the text is larger than %zu bytes", LINE_BYTES_MAX);
-    else if (other)
+    if (other)
+        status = text_decode(buf_view(&input), &decoded, &err);
+    if (other && status != TD_LIMIT)
         fprintf(stderr, "tandem scan: not UTF-8; %s\n",
-                text ? "positions are those of the text as UTF-8"
-                     : "it is no text, so much of what is in it is not found");
-    other = other && text; /* what is no text is read as it is */
+                status == TD_OK ? "positions are those of the text as UTF-8"
+                                : "it is no text, so much of what is in it is not found");
+    if (status == TD_UNSUPPORTED) { /* is read as it is */
+        status = TD_OK;
+        other = false;
+    }
     int code = status == TD_OK ? scan_whole(buf_view(other ? &decoded : &input), how, json)
                                : command_fail("scan", &err);
     buf_deinit(&decoded);

@@ -34,6 +34,9 @@ struct summary {
     size_t files, private_files, not_text, unread;
 };
 
+static const char not_text[] = "not text";
+
+/* more: what would read it, or why it was not read; or NULL. */
 static void add_row(struct summary *summary, const char *path, const char *word, const char *more,
                     const struct json *types)
 {
@@ -41,7 +44,9 @@ static void add_row(struct summary *summary, const char *path, const char *word,
     if (summary->rows) {
         struct json *object = json_new_object();
         json_put(object, "path", json_new_cstr(path));
-        json_put(object, more ? "error" : "class", json_new_cstr(more ? more : word));
+        json_put(object, "class", json_new_cstr(word));
+        if (more)
+            json_put(object, word == not_text ? "hint" : "error", json_new_cstr(more));
         json_put(object, "types", types ? json_clone(types) : json_new_object());
         json_push(summary->rows, object);
         return;
@@ -225,13 +230,12 @@ static enum td_status read_text(const char *path, struct buf *text, struct td_er
         *err = (struct td_error){0};
         status = error_set(err, TD_UNSUPPORTED, "pdftotext of poppler-utils would read it");
     }
-    if (status == TD_OK && !text_decode(buf_view(&bytes), text))
-        status = TD_UNSUPPORTED;
+    if (status == TD_OK)
+        status = text_decode(buf_view(&bytes), text, err);
     if (pdf && status == TD_OK && str_trim(buf_view(text)).len == 0)
         status = error_set(err, TD_UNSUPPORTED, "its pages are pictures");
     buf_deinit(&bytes);
-    return status == TD_OK && text->failed ? error_set(err, TD_NO_MEMORY, "no memory for the text")
-                                           : status;
+    return status;
 }
 
 static void scan_file(struct summary *summary, const char *path)
@@ -244,7 +248,7 @@ static void scan_file(struct summary *summary, const char *path)
     summary->files++;
     if (status == TD_UNSUPPORTED) {
         summary->not_text++;
-        add_row(summary, path, "not text", *err.message ? err.message : NULL, NULL);
+        add_row(summary, path, not_text, *err.message ? err.message : NULL, NULL);
     } else if (status != TD_OK ||
                look_at_all(summary, path, buf_view(&text), &found, &err) != TD_OK) {
         summary->unread++;
