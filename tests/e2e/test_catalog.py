@@ -248,6 +248,15 @@ def test_what_a_server_has_in_memory_is_shown_and_ended():
 
 
 @case
+def test_the_names_of_a_servers_models_do_not_steer_the_terminal():
+    models = {"models": [{"name": "a\x1b[2J\x9b", "size": 1, "context_length": 1}]}
+    with Hub({"/api/ps": Blob(json.dumps(models).encode(), ranges=False)}) as hub:
+        code, out, err = run("ps", "--url", hub.url)
+        assert code == 0 and "a\ufffd[2J\ufffd" in out.decode(), (out, err)
+        assert b"\x1b" not in out, out
+
+
+@case
 def test_the_bar_of_a_download_is_no_wider_than_the_terminal():
     blob = Blob(DATA, delay=0.02)
     for columns in (80, 20):

@@ -234,6 +234,20 @@ def test_a_record_that_was_removed_refuses():
             assert verdict(tandem)["sound"]
 
 
+@case
+def test_what_a_record_says_does_not_steer_the_terminal():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud) as tandem:
+        equal(tandem.chat("First?", CLOUD).status, 200)
+        entries = tandem.state / "egress" / "entries.jsonl"
+        entries.write_bytes(entries.read_bytes().replace(b'"127.0.0.1', b'"\\u001b[31m\\u009bred'))
+        for command in ("report", "show", "verify"):
+            _, out, err = run("egress", command, env=tandem.environment)
+            text = out.decode()
+            assert command == "verify" or "\ufffd[31m\ufffdred" in text, (command, text, err)
+            assert text and not set("\x1b\x9b") & set(text), (command, text)
+
+
 def forged_row(rows):
     """One that follows: all that somebody without the key can append."""
     last = json.loads(rows[-1])

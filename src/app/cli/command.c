@@ -5,6 +5,8 @@
 #include "app/config/config.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/policy/consistency_setup.h"
+#include "app/terminal/terminal.h"
+#include "app/terminal/word_wrap.h"
 #include "base/core/ascii.h"
 #include "base/core/error.h"
 #include "base/core/str.h"
@@ -32,30 +34,42 @@ void command_print_harmless(FILE *out, struct td_str text)
 }
 
 static struct {
-    FILE *terminal; /* NULL: nothing is held back */
+    FILE *terminal;
     char *text;
     size_t size;
 } held;
+
+/* What cannot be made harmless is not shown. */
+static void require_memory(bool there)
+{
+    if (there)
+        return;
+    fputs("tandem: no memory for what would be printed\n", stderr);
+    exit(1);
+}
 
 /* glibc lets stdout be another stream for the while. */
 void command_harmless_begin(void)
 {
     FILE *memory = open_memstream(&held.text, &held.size);
-    if (!memory)
-        return;
+    require_memory(memory != NULL);
     held.terminal = stdout;
     stdout = memory;
 }
 
-void command_harmless_end(void)
+bool command_harmless_end(bool wraps)
 {
-    if (!held.terminal)
-        return;
-    fclose(stdout);
+    bool whole = fclose(stdout) == 0;
     stdout = held.terminal;
-    held.terminal = NULL;
-    command_print_harmless(stdout, (struct td_str){held.text, held.size});
+    require_memory(whole);
+    unsigned columns = wraps ? terminal_columns(STDOUT_FILENO) : 0;
+    const struct td_str text = {held.text, held.size};
+    if (columns)
+        word_wrap_print(stdout, columns, text);
+    else
+        command_print_harmless(stdout, text);
     free(held.text);
+    return fflush(stdout) == 0;
 }
 
 int command_fail(const char *verb, const struct td_error *err)

@@ -14,9 +14,11 @@ struct ledger_reader;
 
 /* Text that a server, a client or a file brought must not steer the terminal. */
 void command_print_harmless(FILE *out, struct td_str text);
-/* What is printed to stdout between the two is printed so, at the end. Not to be nested. */
+/* What is printed to stdout between the two is printed so, at the end; with `wraps`, a terminal
+ * gets lines that are broken between words. False when it could not be written. Without memory the
+ * program ends. Not to be nested. */
 void command_harmless_begin(void);
-void command_harmless_end(void);
+bool command_harmless_end(bool wraps);
 /* Prints "tandem VERB: message" and gives the exit code of a failure. */
 int command_fail(const char *verb, const struct td_error *err);
 

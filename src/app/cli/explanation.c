@@ -4,8 +4,6 @@
 #include "app/cli/command.h"
 #include "app/cli/remote.h"
 #include "app/config/config.h"
-#include "app/terminal/terminal.h"
-#include "app/terminal/word_wrap.h"
 #include "base/core/str.h"
 #include "base/json/json.h"
 #include "base/text/names.h"
@@ -13,8 +11,7 @@
 #include "ledger/record/ledger.h"
 #include "privacy/kind/kind.h"
 
-#include <stdlib.h>
-#include <unistd.h>
+#include <stdio.h>
 
 #define RECORD_BYTES_MAX (16u << 20)
 #define REMOTE_TIMEOUT_MS 10000
@@ -25,44 +22,43 @@ static const char *text_of(const struct json *object, const char *name, const ch
     return text ? text : otherwise;
 }
 
-static void print_head(FILE *out, const struct json *record)
+static void print_head(const struct json *record)
 {
-    fprintf(out, "Exchange %s", text_of(record, "id", "?"));
+    printf("Exchange %s", text_of(record, "id", "?"));
     const char *time = text_of(record, "time", NULL);
     if (time)
-        fprintf(out, ", %s", time);
-    fprintf(out, "\n");
+        printf(", %s", time);
+    printf("\n");
     const char *tier = text_of(record, "tier", NULL);
     if (tier)
-        fprintf(out, "It was answered by the tier %s (%s, %s)", tier, text_of(record, "model", "?"),
-                text_of(record, "place", "?"));
+        printf("It was answered by the tier %s (%s, %s)", tier, text_of(record, "model", "?"),
+               text_of(record, "place", "?"));
     else
-        fprintf(out, "It was not answered by any tier");
+        printf("It was not answered by any tier");
     const struct json *confidence = json_get(record, "confidence");
     if (json_kind_of(confidence) == JSON_KIND_DOUBLE || json_kind_of(confidence) == JSON_KIND_INT)
-        fprintf(out, " with confidence %.2f", json_number(confidence, 0));
-    fprintf(out, ", status %s.\n", text_of(record, "status", "?"));
+        printf(" with confidence %.2f", json_number(confidence, 0));
+    printf(", status %s.\n", text_of(record, "status", "?"));
     const char *policy = text_of(record, "policy_version", NULL); /* embeddings have none */
     const char *model = text_of(record, "requested_model", NULL);
     if (model)
-        fprintf(out, "The request asked for the model '%s'.\n", model);
-    fprintf(out, "Route %s, data class %s%s%s.\n", text_of(record, "route", "?"),
-            text_of(record, "data_class", "?"), policy ? ", policy " : "", policy ? policy : "");
-    fprintf(out,
-            "%lld prompt and %lld answer tokens, first text after %.1f ms, complete after %.1f ms, "
-            "%.6f USD (all-cloud: %.6f USD).\n",
-            (long long)json_int(json_get(record, "prompt_tokens"), 0),
-            (long long)json_int(json_get(record, "completion_tokens"), 0),
-            json_number(json_get(record, "ttft_ms"), 0),
-            json_number(json_get(record, "total_ms"), 0),
-            json_number(json_get(record, "cost_usd"), 0),
-            json_number(json_get(record, "all_cloud_cost_usd"), 0));
+        printf("The request asked for the model '%s'.\n", model);
+    printf("Route %s, data class %s%s%s.\n", text_of(record, "route", "?"),
+           text_of(record, "data_class", "?"), policy ? ", policy " : "", policy ? policy : "");
+    printf("%lld prompt and %lld answer tokens, first text after %.1f ms, complete after %.1f ms, "
+           "%.6f USD (all-cloud: %.6f USD).\n",
+           (long long)json_int(json_get(record, "prompt_tokens"), 0),
+           (long long)json_int(json_get(record, "completion_tokens"), 0),
+           json_number(json_get(record, "ttft_ms"), 0),
+           json_number(json_get(record, "total_ms"), 0),
+           json_number(json_get(record, "cost_usd"), 0),
+           json_number(json_get(record, "all_cloud_cost_usd"), 0));
     const char *disclosure = text_of(record, "disclosure", NULL);
     if (disclosure)
-        fprintf(out, "The client was told: %s\n", disclosure);
+        printf("The client was told: %s\n", disclosure);
     const char *closed = text_of(record, "texts_closed", NULL);
     if (closed)
-        fprintf(out, "Its texts are not shown: %s\n", closed);
+        printf("Its texts are not shown: %s\n", closed);
 }
 
 /* --- the class --- */
@@ -80,28 +76,32 @@ static bool find_kind(const char *name, enum td_data_class *data_class)
     return false;
 }
 
-/* The findings that give the class. Returns how many there were. */
-static size_t list_findings(FILE *out, const struct json *findings, enum td_data_class wanted)
+/* The findings that give the class. False: nothing that was found does. */
+static bool list_findings(const struct json *findings, enum td_data_class wanted)
 {
     void *iterator = NULL;
     const char *name;
     const struct json *count;
-    size_t listed = 0;
+    bool listed = false;
     while (json_next(findings, &iterator, &name, &count)) {
         enum td_data_class own = TD_CLASS_PUBLIC;
         bool known = find_kind(name, &own);
         if (known && own != wanted)
             continue;
-        fprintf(out, "%s%s (", listed++ ? ", " : "", name);
+        if (listed)
+            printf(", %s (", name);
+        else
+            printf("It is %s because it contains %s (", names_class(wanted), name);
+        listed = true;
         if (json_int(count, 1) > 1)
-            fprintf(out, "%lld times, ", (long long)json_int(count, 1));
-        fprintf(out, "%s)", known ? names_class(own) : "a rule of your own");
+            printf("%lld times, ", (long long)json_int(count, 1));
+        printf("%s)", known ? names_class(own) : "a rule of your own");
     }
     return listed;
 }
 
 /* What a user can do about a class that kept a tier out. */
-static void print_remedy(FILE *out, const struct json *record, enum td_data_class data_class)
+static void print_remedy(const struct json *record, enum td_data_class data_class)
 {
     const struct json *reasons = json_get(record, "reasons");
     const char *tier = NULL;
@@ -109,69 +109,59 @@ static void print_remedy(FILE *out, const struct json *record, enum td_data_clas
         if (strcmp(text_of(json_at(reasons, i), "code", ""), "removed_class") == 0)
             tier = text_of(json_at(reasons, i), "tier", NULL);
     if (tier && data_class == TD_CLASS_SENSITIVE)
-        fprintf(out,
-                "To ask %s all the same, let it see surrogates: privacy.pseudonyms.on: true puts "
-                "them in place of private values, and the values back into the answer.\n",
-                tier);
+        printf("To ask %s all the same, let it see surrogates: privacy.pseudonyms.on: true puts "
+               "them in place of private values, and the values back into the answer.\n",
+               tier);
     else if (tier)
-        fprintf(out,
-                "To ask %s all the same, take these values out first: 'tandem redact' writes the "
-                "text without them.\n",
-                tier);
+        printf("To ask %s all the same, take these values out first: 'tandem redact' writes the "
+               "text without them.\n",
+               tier);
 }
 
 /* Why a text has its class. */
-static void print_class(FILE *out, const struct json *record)
+static void print_class(const struct json *record)
 {
     enum td_data_class data_class;
     const struct json *findings = json_get(json_get(record, "signals"), "findings");
     const char *name = text_of(record, "data_class", "");
     if (!names_class_parse(str_from(name), &data_class) || data_class == TD_CLASS_PUBLIC)
         return;
-    char *words = NULL;
-    size_t size = 0;
-    FILE *list = open_memstream(&words, &size);
-    size_t count = list ? list_findings(list, findings, data_class) : 0;
-    if (list)
-        fclose(list);
-    if (count)
-        fprintf(out, "It is %s because it contains %s.\n", name, words);
+    if (list_findings(findings, data_class))
+        printf(".\n");
     else
-        fprintf(out,
-                "It is %s because the request, its route or the conversation before says so; "
-                "nothing that was found in it does.\n",
-                name);
-    free(words);
-    print_remedy(out, record, data_class);
+        printf("It is %s because the request, its route or the conversation before says so; "
+               "nothing that was found in it does.\n",
+               name);
+    print_remedy(record, data_class);
 }
 
 /* The names by which other systems know this request. */
-static void print_trace(FILE *out, const struct json *record)
+static void print_trace(const struct json *record)
 {
     const char *trace = text_of(record, "trace_id", NULL);
     const char *request = text_of(record, "request_id", NULL);
     const struct json *others = json_get(record, "same_trace");
     if (!trace)
         return;
-    fprintf(out, "Trace %s, request %s.\n", trace, request ? request : "without a name");
+    printf("Trace %s, request %s.\n", trace, request ? request : "without a name");
     if (json_bool(json_get(json_get(record, "signals"), "trace_restarted"), false))
-        fprintf(out, "The traceparent that came was malformed: the trace began anew here.\n");
+        printf("The traceparent that came was malformed: the trace began anew here.\n");
     for (size_t i = 0; i < json_count(others); i++)
-        fprintf(out, "%s%s", i ? ", " : "Also in this trace: ", json_cstr(json_at(others, i)));
+        printf("%s%s", i ? ", " : "Also in this trace: ", json_cstr(json_at(others, i)));
     if (json_count(others))
-        fprintf(out, ".\n");
+        printf(".\n");
 }
 
-static void print_reasons(FILE *out, const struct json *record)
+static void print_reasons(const struct json *record)
 {
     const struct json *reasons = json_get(record, "reasons");
     if (json_count(reasons))
-        fprintf(out, "\nWhy:\n");
+        printf("\nWhy:\n");
     for (size_t i = 0; i < json_count(reasons); i++) {
         const struct json *reason = json_at(reasons, i);
         const char *tier = text_of(reason, "tier", "");
-        fprintf(out, "  %zu. %s [%s%s%s]\n", i + 1, text_of(reason, "text", ""),
-                text_of(reason, "code", "?"), *tier ? ", " : "", tier);
+        printf("  %zu. %s [%s%s%s]\n", i + 1, text_of(reason, "text", ""),
+               text_of(reason, "code", "?"), *tier ? ", " : "", tier);
     }
 }
 
@@ -200,128 +190,120 @@ static const char *decided_in_words(const char *by)
 }
 
 /* Where it began, by what, who was next, and what would have changed it. */
-static void print_decision(FILE *out, const struct json *record)
+static void print_decision(const struct json *record)
 {
     const struct json *signals = json_get(record, "signals");
     const struct json *decision = json_get(signals, "decision");
     const char *by = text_of(decision, "by", NULL), *rule = text_of(decision, "rule", NULL);
     if (!by)
         return;
-    fprintf(out, "\nDecision: it began on %s, by %s (%s", text_of(decision, "start", "no tier"), by,
-            decided_in_words(by));
+    printf("\nDecision: it began on %s, by %s (%s", text_of(decision, "start", "no tier"), by,
+           decided_in_words(by));
     if (rule)
-        fprintf(out, "; rule '%s' matched", rule);
+        printf("; rule '%s' matched", rule);
     const char *runner_up = text_of(decision, "runner_up", NULL);
     if (runner_up)
-        fprintf(out, "; %s was next", runner_up);
-    fprintf(out, ").\n");
+        printf("; %s was next", runner_up);
+    printf(").\n");
     const char *flip = text_of(decision, "flip", NULL);
     if (flip)
-        fprintf(out, "What would change it: %s.\n", flip);
+        printf("What would change it: %s.\n", flip);
     void *iterator = NULL;
     const char *tier;
     const struct json *score;
     while (json_next(json_get(decision, "scores_usd"), &iterator, &tier, &score))
-        fprintf(out, "  score of %s: %.6f USD\n", tier, json_number(score, 0));
+        printf("  score of %s: %.6f USD\n", tier, json_number(score, 0));
 }
 
-static void print_attempts(FILE *out, const struct json *record)
+static void print_attempts(const struct json *record)
 {
     const struct json *attempts = json_get(record, "attempts");
     if (json_count(attempts))
-        fprintf(out, "\nAttempts:\n");
+        printf("\nAttempts:\n");
     for (size_t i = 0; i < json_count(attempts); i++) {
         const struct json *attempt = json_at(attempts, i);
         const struct json *confidence = json_get(attempt, "confidence");
-        fprintf(out, "  %zu. %s (%s): %s", i + 1, text_of(attempt, "tier", "?"),
-                text_of(attempt, "place", "?"), text_of(attempt, "outcome", "?"));
+        printf("  %zu. %s (%s): %s", i + 1, text_of(attempt, "tier", "?"),
+               text_of(attempt, "place", "?"), text_of(attempt, "outcome", "?"));
         if (confidence && json_kind_of(confidence) != JSON_KIND_NULL)
-            fprintf(out, ", confidence %.2f", json_number(confidence, 0));
+            printf(", confidence %.2f", json_number(confidence, 0));
         const char *kind = json_cstr(json_at(json_get(json_get(record, "signals"), "kinds"), i));
         if (kind)
-            fprintf(out, " of a%s %s", *kind == 'a' ? "n" : "", kind);
-        fprintf(out, ", began after %.1f ms, %.1f ms, %.6f USD%s, %lld bytes left the device\n",
-                json_number(json_get(attempt, "start_ms"), 0),
-                json_number(json_get(attempt, "total_ms"), 0),
-                json_number(json_get(attempt, "cost_usd"), 0),
-                json_bool(json_get(attempt, "estimated"), false) ? " (estimated)" : "",
-                (long long)json_int(json_get(attempt, "egress_bytes"), 0));
+            printf(" of a%s %s", *kind == 'a' ? "n" : "", kind);
+        printf(", began after %.1f ms, %.1f ms, %.6f USD%s, %lld bytes left the device\n",
+               json_number(json_get(attempt, "start_ms"), 0),
+               json_number(json_get(attempt, "total_ms"), 0),
+               json_number(json_get(attempt, "cost_usd"), 0),
+               json_bool(json_get(attempt, "estimated"), false) ? " (estimated)" : "",
+               (long long)json_int(json_get(attempt, "egress_bytes"), 0));
         const char *error = text_of(attempt, "error", NULL);
         if (error)
-            fprintf(out, "     %s\n", error);
+            printf("     %s\n", error);
     }
 }
 
-static void print_shadows(FILE *out, const struct json *record)
+static void print_shadows(const struct json *record)
 {
     const struct json *shadows = json_get(record, "shadows");
     if (json_count(shadows))
-        fprintf(out, "\nShadow answers, only compared:\n");
+        printf("\nShadow answers, only compared:\n");
     for (size_t i = 0; i < json_count(shadows); i++) {
         const struct json *shadow = json_at(shadows, i);
         const struct json *agreement = json_get(shadow, "agreement");
         bool answered = json_kind_of(agreement) != JSON_KIND_NULL;
-        fprintf(out, "  %s: ", text_of(shadow, "tier", "?"));
+        printf("  %s: ", text_of(shadow, "tier", "?"));
         if (answered)
-            fprintf(out, "%s (agreement %.2f as %s)",
-                    json_bool(json_get(shadow, "same"), false) ? "the same" : "another answer",
-                    json_number(agreement, 0), text_of(shadow, "kind", "?"));
+            printf("%s (agreement %.2f as %s)",
+                   json_bool(json_get(shadow, "same"), false) ? "the same" : "another answer",
+                   json_number(agreement, 0), text_of(shadow, "kind", "?"));
         else
-            fprintf(out, "no answer");
-        fprintf(out, ", %.1f ms, %.6f USD, %lld bytes left the device\n",
-                json_number(json_get(shadow, "total_ms"), 0),
-                json_number(json_get(shadow, "cost_usd"), 0),
-                (long long)json_int(json_get(shadow, "egress_bytes"), 0));
+            printf("no answer");
+        printf(", %.1f ms, %.6f USD, %lld bytes left the device\n",
+               json_number(json_get(shadow, "total_ms"), 0),
+               json_number(json_get(shadow, "cost_usd"), 0),
+               (long long)json_int(json_get(shadow, "egress_bytes"), 0));
     }
 }
 
 /* The kinds of values that the payloads had others for; the values themselves are on no record. */
-static void print_egress(FILE *out, const struct json *record)
+static void print_egress(const struct json *record)
 {
     const struct json *entries = json_get(record, "egress"), *count;
     if (json_count(entries))
-        fprintf(out, "\nWhat left the device ('tandem egress show --exchange %s'):\n",
-                text_of(record, "id", "?"));
+        printf("\nWhat left the device ('tandem egress show --exchange %s'):\n",
+               text_of(record, "id", "?"));
     for (size_t i = 0; i < json_count(entries); i++) {
         const struct json *entry = json_at(entries, i);
         const char *separator = "; ", *kind;
         void *iterator = NULL;
-        fprintf(out, "  %zu. %lld bytes to %s, %s", i + 1,
-                (long long)json_int(json_get(entry, "bytes"), 0), text_of(entry, "tier", "?"),
-                text_of(entry, "class", "?"));
+        printf("  %zu. %lld bytes to %s, %s", i + 1,
+               (long long)json_int(json_get(entry, "bytes"), 0), text_of(entry, "tier", "?"),
+               text_of(entry, "class", "?"));
         while (json_next(json_get(entry, "replaced"), &iterator, &kind, &count)) {
-            fprintf(out, "%s%lld %s", separator, (long long)json_int(count, 0), kind);
+            printf("%s%lld %s", separator, (long long)json_int(count, 0), kind);
             separator = ", ";
         }
-        fprintf(out, separator[0] == ',' ? " replaced\n" : "\n");
+        printf(separator[0] == ',' ? " replaced\n" : "\n");
     }
 }
 
-static void print_all(FILE *out, const struct json *record)
+static void print_all(const struct json *record)
 {
-    print_head(out, record);
-    print_class(out, record);
-    print_trace(out, record);
-    print_reasons(out, record);
-    print_decision(out, record);
-    print_attempts(out, record);
-    print_shadows(out, record);
-    print_egress(out, record);
+    print_head(record);
+    print_class(record);
+    print_trace(record);
+    print_reasons(record);
+    print_decision(record);
+    print_attempts(record);
+    print_shadows(record);
+    print_egress(record);
 }
 
 bool explanation_show(const struct json *record)
 {
-    char *words = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&words, &size);
-    if (!out)
-        return false;
-    print_all(out, record);
-    bool whole = fclose(out) == 0;
-    if (whole)
-        word_wrap_print(stdout, terminal_columns(STDOUT_FILENO), (struct td_str){words, size});
-    free(words);
-    return whole;
+    command_harmless_begin();
+    print_all(record);
+    return command_harmless_end(true);
 }
 
 enum td_status explanation_read(const struct config *config, const char *id, struct json **out,

@@ -50,9 +50,9 @@ static int egress_key(int argc, char **argv)
         return command_fail("egress key", &err);
     if (json)
         return command_print_json(key) ? 0 : 1;
-    printf("%s\n", json_cstr(json_get(key, "public_key")));
+    command_print_harmless(stdout, json_text(json_get(key, "public_key")));
     json_free(key);
-    return 0;
+    return puts("") < 0;
 }
 
 const struct verb verb_egress_key = {"key", egress_key, "print the public key of this machine"};

@@ -69,8 +69,11 @@ static int egress_report(int argc, char **argv)
     bool printed = true;
     if (status == TD_OK && json)
         printed = command_print_json(egress_report_json(&report));
-    else if (status == TD_OK)
+    else if (status == TD_OK) {
+        command_harmless_begin();
         print_report(&report);
+        printed = command_harmless_end(false);
+    }
     egress_report_deinit(&report);
     config_free(config);
     return status == TD_OK ? !printed : command_fail("egress report", &err);

@@ -72,7 +72,7 @@ static enum td_status show_line(void *ctx, struct td_str line, struct td_error *
     } else if (wanted) {
         command_harmless_begin();
         print_entry(entry);
-        command_harmless_end();
+        (void)command_harmless_end(false);
     }
     if (wanted) {
         show->count++;
@@ -92,7 +92,7 @@ static int egress_show(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         {"exchange", 'x', OPTION_TEXT, &wanted, "ID",
-         HELP_TEXT("only this exchange; its answer's id or a beginning of its own do"), 0, 0},
+         HELP_TEXT("only this exchange: its id, a beginning of it, or its answer's id"), 0, 0},
         OPTION_ROW_SINCE(since, "all"),
         OPTION_ROW_JSON(show.json),
     };

@@ -16,26 +16,25 @@
 
 #define KEPT_BYTES_MAX (16 << 20)
 
-static void print_verdict(const struct egress_verdict *verdict, const char *path, bool json)
+static bool print_verdict(const struct egress_verdict *verdict, const char *path, bool json)
 {
-    if (json) {
-        command_print_json(egress_proof_json(verdict));
-        return;
-    }
-    if (!verdict->sound) {
+    if (json)
+        return command_print_json(egress_proof_json(verdict));
+    command_harmless_begin();
+    if (!verdict->sound)
         printf("%s is not sound: %s\n", path, verdict->problem);
-        return;
-    }
-    printf("%s is sound: %llu transfer%s in one chain, %llu signed head%s, key %s\n", path,
-           (unsigned long long)verdict->entry_count, PLURAL(verdict->entry_count),
-           (unsigned long long)verdict->head_count, PLURAL(verdict->head_count),
-           verdict->key[0] ? verdict->key : "(none)");
-    if (verdict->unsigned_rows)
+    else
+        printf("%s is sound: %llu transfer%s in one chain, %llu signed head%s, key %s\n", path,
+               (unsigned long long)verdict->entry_count, PLURAL(verdict->entry_count),
+               (unsigned long long)verdict->head_count, PLURAL(verdict->head_count),
+               verdict->key[0] ? verdict->key : "(none)");
+    if (verdict->sound && verdict->unsigned_rows)
         printf("the last row is announced and not signed yet: it is of this moment, or the machine "
                "stopped in that transfer\n");
-    if (verdict->unwritten_rows)
+    if (verdict->sound && verdict->unwritten_rows)
         printf("one more row was announced but never written: the machine stopped before anything "
                "of that transfer left\n");
+    return command_harmless_end(false);
 }
 
 static enum td_status read_kept_heads(const char *path, struct buf *out, struct td_error *err)
@@ -50,7 +49,7 @@ static int egress_verify_verb(int argc, char **argv)
 {
     const char *config_path = NULL, *head = NULL, *path, *named[1] = {NULL};
     struct egress_kept kept = {0};
-    bool json = false;
+    bool json = false, printed = false;
     size_t count = 0;
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
@@ -88,12 +87,12 @@ static int egress_verify_verb(int argc, char **argv)
     if (status == TD_OK)
         status = egress_verify(path, &kept, &verdict, &err);
     if (status == TD_OK)
-        print_verdict(&verdict, path, json);
+        printed = print_verdict(&verdict, path, json);
     buf_deinit(&heads);
     config_free(config);
     if (status != TD_OK)
         return command_fail("egress verify", &err);
-    return verdict.sound ? 0 : 1;
+    return !(printed && verdict.sound);
 }
 
 const struct verb verb_egress_verify = {"verify", egress_verify_verb,

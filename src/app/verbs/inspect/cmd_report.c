@@ -8,8 +8,6 @@
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
 #include "app/setup/files/key_file.h"
-#include "app/terminal/terminal.h"
-#include "app/terminal/word_wrap.h"
 #include "app/verbs/inspect/report_groups.h"
 #include "app/verbs/inspect/report_money.h"
 #include "base/json/json.h"
@@ -17,9 +15,7 @@
 #include "ledger/store/key_store.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static double member(const struct json *object, const char *name)
 {
@@ -198,25 +194,6 @@ static void print_report(const struct json *report, const char *since)
     print_shadows(json_get(report, "shadows"));
 }
 
-/* On a terminal, its lines are broken between words. glibc lets stdout be another stream for the
- * while. */
-static bool show_report(const struct json *report, const char *since)
-{
-    char *words = NULL;
-    size_t size = 0;
-    FILE *const terminal = stdout, *const memory = open_memstream(&words, &size);
-    if (!memory)
-        return false;
-    stdout = memory;
-    print_report(report, since);
-    stdout = terminal;
-    bool whole = fclose(memory) == 0;
-    if (whole)
-        word_wrap_print(stdout, terminal_columns(STDOUT_FILENO), (struct td_str){words, size});
-    free(words);
-    return whole;
-}
-
 /* --by: as a number. */
 static bool take_by(void *ctx, const char *text)
 {
@@ -280,10 +257,11 @@ static int cmd_report(int argc, char **argv)
         printed = command_print_json(report);
     else if (status == TD_OK && csv)
         report_groups_print_csv(report);
-    else if (status == TD_OK && by != LEDGER_BY_COUNT)
-        report_groups_print(report, since.text);
-    else if (status == TD_OK)
-        printed = show_report(report, since.text);
+    else if (status == TD_OK) {
+        command_harmless_begin();
+        (by != LEDGER_BY_COUNT ? report_groups_print : print_report)(report, since.text);
+        printed = command_harmless_end(by == LEDGER_BY_COUNT);
+    }
     if (!json)
         json_free(report);
     ledger_reader_close(reader);

@@ -52,7 +52,7 @@ static void print_bars(const struct json *trend)
     }
 }
 
-/* Cut to its columns; what a terminal would obey is not printed. */
+/* Cut to its columns. */
 static void print_name(const struct json *group)
 {
     const struct json *known = json_get(group, "key_name");
@@ -67,10 +67,7 @@ static void print_name(const struct json *group)
         if (columns + width > NAME_COLUMNS)
             break;
         columns += width;
-        if (character < 0x20 || (character >= 0x7f && character < 0xa0))
-            putchar('?');
-        else
-            fwrite(name.data + begin, 1, at - begin, stdout);
+        fwrite(name.data + begin, 1, at - begin, stdout);
     }
     printf("%*s", (int)(NAME_COLUMNS - columns), "");
 }
@@ -116,13 +113,15 @@ void report_groups_print(const struct json *report, const char *since)
 /* A spreadsheet takes a text that begins so for a formula. */
 static void print_field(struct td_str text)
 {
-    struct td_str part;
+    size_t quote;
     printf("\"%s", text.len && strchr("=+-@\t\r", text.data[0]) ? "'" : "");
-    for (bool first = true; str_next(&text, '"', &part); first = false) {
-        printf("%s", first ? "" : "\"\"");
-        command_print_harmless(stdout, part);
+    while ((quote = str_find(text, STR("\""), 0)) < text.len) {
+        command_print_harmless(stdout, str_slice(text, 0, quote + 1));
+        putchar('"');
+        text = str_slice(text, quote + 1, text.len);
     }
-    printf("\"");
+    command_print_harmless(stdout, text);
+    putchar('"');
 }
 
 void report_groups_print_csv(const struct json *report)

@@ -191,9 +191,8 @@ static int run(const struct wish *wish, const char *verb)
         print_row(json_at(list, i));
     if (!list)
         print_ticket(out);
-    command_harmless_end();
     json_free(out);
-    return fflush(stdout) == 0 ? 0 : 1;
+    return !command_harmless_end(false);
 }
 
 /* --- the verbs --- */

@@ -126,9 +126,8 @@ static int cmd_deferred_list(int argc, char **argv)
         return !command_print_json(list);
     command_harmless_begin();
     print_list(list);
-    command_harmless_end();
     json_free(list);
-    return 0;
+    return !command_harmless_end(false);
 }
 
 static void print_one(const struct json *row)
@@ -165,9 +164,8 @@ static int run_one(int argc, char **argv, const struct option_spec *spec, const 
         return !command_print_json(row);
     command_harmless_begin();
     print_one(row);
-    command_harmless_end();
     json_free(row);
-    return 0;
+    return !command_harmless_end(false);
 }
 
 static int cmd_deferred_show(int argc, char **argv)

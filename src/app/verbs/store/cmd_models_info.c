@@ -320,8 +320,7 @@ static bool print_text(const struct gguf *gguf, const struct needs *needs)
     puts(count ? "" : "no tensors");
     for (size_t i = 0; gguf_describe(gguf, i, &key, &type, value, sizeof value); i++)
         printf("  %-42.*s %s\n", (int)(key.len > 200 ? 200 : key.len), key.data, value);
-    command_harmless_end();
-    return fflush(stdout) == 0;
+    return command_harmless_end(false);
 }
 
 /* A file whose tensors cannot be read is still described. */

@@ -143,7 +143,7 @@ static bool visit(void *ctx, const char *name, const char *path, bool part)
     } else {
         command_harmless_begin();
         print_row(object);
-        command_harmless_end();
+        (void)command_harmless_end(false);
         json_free(object);
     }
     return true;

@@ -87,7 +87,7 @@ static int cmd_models_search(int argc, char **argv)
     } else if (status == TD_OK) {
         command_harmless_begin();
         print_found(list, pull.endpoint);
-        command_harmless_end();
+        printed = command_harmless_end(false);
     }
     json_free(list);
     catalog_free(catalog);

@@ -144,9 +144,10 @@ static int cmd_models_versions(int argc, char **argv)
             json_put(object, "skew", json_clone(skew));
             printed = command_print_json(object);
         } else {
+            command_harmless_begin();
             print_models(models);
             print_skew(skew);
-            printed = fflush(stdout) == 0;
+            printed = command_harmless_end(false);
         }
     }
     json_free(models);

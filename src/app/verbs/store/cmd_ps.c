@@ -29,8 +29,9 @@ static enum td_status ask(const char *base, struct json **out, struct td_error *
     return status;
 }
 
-static void print_models(const struct json *list, const char *base)
+static bool print_models(const struct json *list, const char *base)
 {
+    command_harmless_begin();
     printf("%s\n%-36s %10s %9s\n", base, "model", "size", "context");
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *row = json_at(list, i);
@@ -38,6 +39,7 @@ static void print_models(const struct json *list, const char *base)
                (double)json_int(json_get(row, "size"), 0) / 1e6,
                (long long)json_int(json_get(row, "context_length"), 0));
     }
+    return command_harmless_end(false);
 }
 
 static int cmd_ps(int argc, char **argv)
@@ -53,8 +55,9 @@ static int cmd_ps(int argc, char **argv)
     const struct option_spec spec = {
         .verb = "ps",
         .summary = HELP_TEXT(
-            "Lists the models that a running server has in memory. They are loaded when it "
-            "starts and stay until it ends: 'tandem stop'."),
+            "Lists the models that a running server has in memory. One that is a tier of its own "
+            "leaves it after the tier's idle_s without a request, the others when the server ends: "
+            "'tandem stop'."),
         .json = HELP_TEXT("as GET /api/ps answers"),
         OPTION_TABLE(options),
     };
@@ -71,7 +74,7 @@ static int cmd_ps(int argc, char **argv)
     if (status == TD_OK && json)
         printed = command_print_json(json_clone(root));
     else if (status == TD_OK)
-        print_models(json_get(root, "models"), url ? url : base);
+        printed = print_models(json_get(root, "models"), url ? url : base);
     json_free(root);
     config_free(config);
     return status == TD_OK ? !printed : command_fail("ps", &err);

@@ -132,7 +132,9 @@ static int cmd_keys_list(int argc, char **argv)
     if (status == TD_OK && as_json) {
         printed = command_print_json(list);
     } else if (status == TD_OK) {
+        command_harmless_begin();
         print_list(list);
+        printed = command_harmless_end(false);
         json_free(list);
     }
     key_command_close(&command);
