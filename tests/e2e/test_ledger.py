@@ -351,7 +351,16 @@ def test_reports_name_keys_and_refuse_parameters_that_do_not_exist():
         whole = verb(tandem, "report", *env)
         assert f"{group['name']} lab" in " ".join(whole.split()), whole
     with Tandem() as tandem:
-        for path in ("report?bye=user", "exchanges?limt=1", "shadows?limit=1", "report?by=user&x"):
+        for path in (
+            "report?bye=user",
+            "exchanges?limt=1",
+            "shadows?limit=1",
+            "report?by=user&x",
+            "calibration?since=1",
+            "egress?since_wall_ms=1",
+            "review/tickets?limits=1",
+            "deferred?state=answered",
+        ):
             answer = tandem.get(f"/tandem/v1/{path}")
             assert answer.status == 400 and "there is no parameter" in answer.body.decode(), path
         equal(tandem.get("/tandem/v1/report?since_wall_ms=1&by=user&").status, 200)

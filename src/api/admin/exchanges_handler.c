@@ -181,17 +181,6 @@ void exchanges_handle_one(struct api *api, struct http_request *request, const c
     find(api, request, rest, &question, reply_value, NULL);
 }
 
-/* The parameter since_wall_ms. False: the request was refused. */
-static bool query_since(struct api *api, struct http_request *request, uint64_t *out)
-{
-    struct fault fault;
-    if (query_number(request, STR("since_wall_ms"), 0, out))
-        return true;
-    fault_request(&fault, "since_wall_ms", "since_wall_ms must be milliseconds since 1970");
-    api_reply_fault(api, request, &fault);
-    return false;
-}
-
 /* In the form of OpenAI's lists, where it is none yet. **takes** list. */
 static void reply_list(struct api *api, struct http_request *request, struct json *list, void *ctx)
 {
@@ -202,19 +191,6 @@ static void reply_list(struct api *api, struct http_request *request, struct jso
         json_put(object, "data", list);
     }
     reply_value(api, request, object, ctx);
-}
-
-/* A parameter that is misspelt would be answered with what nobody asked for. False: refused. */
-static bool check_names(struct api *api, struct http_request *request, const char *names)
-{
-    struct td_str other;
-    struct fault fault = {0};
-    if (query_has_only(request, str_from(names), &other))
-        return true;
-    fault_request(&fault, NULL, "there is no parameter '" STR_FMT "' here, but: %s",
-                  STR_ARG(str_slice(other, 0, 60)), names);
-    api_reply_fault(api, request, &fault);
-    return false;
 }
 
 /* What is wanted of a list: limit, since_wall_ms, tier, route, class, degraded. False: the request
@@ -245,14 +221,14 @@ static bool read_wanted(struct api *api, struct http_request *request,
     }
     question->limit = (size_t)limit;
     question->degraded = degraded == 1;
-    return query_since(api, request, &question->since_wall_ms);
+    return query_wall_ms(api, request, "since_wall_ms", &question->since_wall_ms);
 }
 
 void exchanges_handle_list(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
     struct ledger_question question = {.what = LEDGER_ASKED_LIST};
-    if (check_names(api, request, "limit since_wall_ms tier route class degraded") &&
+    if (query_check(api, request, "limit since_wall_ms tier route class degraded") &&
         read_wanted(api, request, &question))
         exchanges_ask(api, request, &question, reply_list, NULL);
 }
@@ -261,8 +237,8 @@ void shadows_handle_list(struct api *api, struct http_request *request, const ch
 {
     (void)rest;
     struct ledger_question question = {.what = LEDGER_ASKED_SHADOWS};
-    if (check_names(api, request, "since_wall_ms") &&
-        query_since(api, request, &question.since_wall_ms))
+    if (query_check(api, request, "since_wall_ms") &&
+        query_wall_ms(api, request, "since_wall_ms", &question.since_wall_ms))
         exchanges_ask(api, request, &question, reply_list, NULL);
 }
 
@@ -273,7 +249,7 @@ void report_handle(struct api *api, struct http_request *request, const char *re
     struct ledger_question question = {.what = LEDGER_ASKED_REPORT, .by = LEDGER_BY_COUNT};
     char by[16] = "";
     struct fault fault;
-    if (!check_names(api, request, "since_wall_ms by until_wall_ms key_id"))
+    if (!query_check(api, request, "since_wall_ms by until_wall_ms key_id"))
         return;
     bool known = query_text(request, STR("by"), by, sizeof by);
     for (question.by = 0; *by && ledger_by_names[question.by]; question.by++)
@@ -283,12 +259,11 @@ void report_handle(struct api *api, struct http_request *request, const char *re
         question.by = access_view(&api->who) ? LEDGER_BY_DAY : LEDGER_BY_COUNT;
     if (!known || (*by && question.by == LEDGER_BY_COUNT))
         fault_request(&fault, "by", "by must be app, user, route, model, tier, class, day or key");
-    else if (!query_number(request, STR("until_wall_ms"), 0, &question.until_wall_ms))
-        fault_request(&fault, "until_wall_ms", "until_wall_ms must be milliseconds since 1970");
     else if (!query_text(request, STR("key_id"), question.key_id, sizeof question.key_id))
         fault_request(&fault, "key_id", "key_id must be the id of a key");
     else {
-        if (query_since(api, request, &question.since_wall_ms))
+        if (query_wall_ms(api, request, "since_wall_ms", &question.since_wall_ms) &&
+            query_wall_ms(api, request, "until_wall_ms", &question.until_wall_ms))
             exchanges_ask(api, request, &question, reply_value, NULL);
         return;
     }

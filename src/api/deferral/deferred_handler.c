@@ -83,7 +83,7 @@ void deferred_handle_list(struct api *api, struct http_request *request, const c
     char status[16] = "";
     enum deferred_state state = DEFERRED_STATE_COUNT;
     struct deferred_store *store = store_of(api, request);
-    if (!store)
+    if (!store || !query_check(api, request, "limit after order status"))
         return;
     bool ok = file_page_read(request, LIMIT_DEFAULT, LIMIT_MAX, &texts, &page, &fault);
     if (ok && (!query_text(request, STR("status"), status, sizeof status) ||
@@ -96,12 +96,8 @@ void deferred_handle_list(struct api *api, struct http_request *request, const c
         return;
     }
     struct json *data = json_new_array();
-    if (deferred_store_list(store, view(api), state, &page, push, data)) {
-        file_page_reply(api, request, &page, data);
-        return;
-    }
-    json_free(data);
-    file_reply_absent(api, request, "deferred", str_from(page.after));
+    bool listed = deferred_store_list(store, view(api), state, &page, push, data);
+    file_page_reply(api, request, &page, data, listed ? NULL : "deferred");
 }
 
 /* What the answer says: JSON, or a text where a tier wrote something else. */

@@ -324,6 +324,18 @@ struct json *chat_build_message(struct chat_build *build, const char *role, stru
     return json_count(build->messages) > before ? message : NULL;
 }
 
+struct json *chat_build_turn(struct chat_build *build, const char *role, struct json *parts,
+                             struct json *calls)
+{
+    struct json *content = parts   ? chat_build_content(parts)
+                           : calls ? json_new_null()
+                                   : json_new_cstr("");
+    struct json *message = chat_build_message(build, role, content);
+    if (calls)
+        chat_build_put(build, message, "tool_calls", calls);
+    return message;
+}
+
 struct json *chat_build_call(struct chat_build *build, struct json *calls, struct td_str id,
                              struct td_str name, struct json *arguments)
 {

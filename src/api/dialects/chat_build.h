@@ -77,6 +77,9 @@ struct json *chat_build_content(struct json *parts);
 
 /* **takes** content. What it returns is the build's; NULL without memory. */
 struct json *chat_build_message(struct chat_build *build, const char *role, struct json *content);
+/* The same of parts and an assistant's calls, which it **takes**; both may be NULL. */
+struct json *chat_build_turn(struct chat_build *build, const char *role, struct json *parts,
+                             struct json *calls);
 /* One of an assistant's `tool_calls`; **takes** arguments, a text of JSON. What it returns is the
  * build's; NULL without memory. */
 struct json *chat_build_call(struct chat_build *build, struct json *calls, struct td_str id,

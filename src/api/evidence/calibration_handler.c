@@ -149,11 +149,10 @@ void calibration_handle(struct api *api, struct http_request *request, const cha
 {
     (void)rest;
     struct ledger_question question = {.what = LEDGER_ASKED_CALIBRATION};
-    struct fault fault = {0};
-    if (!query_number(request, STR("since_wall_ms"), 0, &question.since_wall_ms)) {
-        fault_request(&fault, "since_wall_ms", "since_wall_ms must be milliseconds since 1970");
-        api_reply_fault(api, request, &fault);
-    } else if (api->host->ledger_desk) {
+    if (!query_check(api, request, "since_wall_ms") ||
+        !query_wall_ms(api, request, "since_wall_ms", &question.since_wall_ms))
+        return;
+    if (api->host->ledger_desk) {
         exchanges_ask(api, request, &question, reply, NULL);
     } else { /* the models are there all the same */
         struct json *value = json_new_object();

@@ -71,6 +71,8 @@ void egress_handle(struct api *api, struct http_request *request, const char *re
     (void)rest;
     uint64_t since;
     struct fault fault = {0};
+    if (!query_check(api, request, "since"))
+        return;
     if (!query_number(request, STR("since"), 0, &since) || since > (uint64_t)INT64_MAX / 1000) {
         fault_request(&fault, "since", "since must be a whole number of seconds since 1970");
         api_reply_fault(api, request, &fault);

@@ -111,12 +111,8 @@ void batches_handle_list(struct api *api, struct http_request *request, const ch
         return;
     }
     struct json *data = json_new_array();
-    if (batch_store_list(api->host->files, file_owner(&api->who), &page, push, data)) {
-        file_page_reply(api, request, &page, data);
-        return;
-    }
-    json_free(data);
-    file_reply_absent(api, request, "Batch", str_from(page.after));
+    bool listed = batch_store_list(api->host->files, file_owner(&api->who), &page, push, data);
+    file_page_reply(api, request, &page, data, listed ? NULL : "Batch");
 }
 
 static bool find(struct api *api, struct http_request *request, const char *rest,

@@ -89,8 +89,13 @@ bool file_page_read(const struct http_request *request, uint32_t limit_otherwise
 }
 
 void file_page_reply(struct api *api, struct http_request *request, const struct stored_page *page,
-                     struct json *data)
+                     struct json *data, const char *absent)
 {
+    if (absent) {
+        json_free(data);
+        file_reply_absent(api, request, absent, str_from(page->after));
+        return;
+    }
     struct json *object = json_new_object(), *shown = json_new_array();
     size_t count = json_count(data), taken = count < page->limit ? count : page->limit;
     for (size_t i = 0; i < taken; i++)

@@ -34,8 +34,9 @@ struct file_page_texts {
 bool file_page_read(const struct http_request *request, uint32_t limit_otherwise,
                     uint32_t limit_max, struct file_page_texts *texts, struct stored_page *page,
                     struct fault *fault);
-/* A list of at most limit of the objects in `data`, which it **takes**. */
+/* A list of at most limit of the objects in `data`, which it **takes**. absent: what page->after is
+ * not the id of, or NULL. */
 void file_page_reply(struct api *api, struct http_request *request, const struct stored_page *page,
-                     struct json *data);
+                     struct json *data, const char *absent);
 
 #endif

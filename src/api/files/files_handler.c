@@ -33,12 +33,8 @@ void files_handle_list(struct api *api, struct http_request *request, const char
         return;
     }
     struct json *data = json_new_array();
-    if (file_store_list(api->host->files, file_owner(&api->who), &page, push, data)) {
-        file_page_reply(api, request, &page, data);
-        return;
-    }
-    json_free(data);
-    file_reply_absent(api, request, "File", str_from(page.after));
+    bool listed = file_store_list(api->host->files, file_owner(&api->who), &page, push, data);
+    file_page_reply(api, request, &page, data, listed ? NULL : "File");
 }
 
 static bool find(struct api *api, struct http_request *request, const char *rest,

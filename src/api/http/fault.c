@@ -214,4 +214,15 @@ void fault_write(const struct fault *fault, struct buf *out)
     buf_append_str(out, STR("}}"));
 }
 
+void fault_write_words(const struct fault *fault, struct buf *out)
+{
+    json_write_text(str_from(fault->message), out);
+    if (fault->error_code)
+        buf_printf(out, ",\"code\":\"%s\"", fault->error_code);
+    if (fault->param[0]) {
+        buf_append_str(out, STR(",\"param\":"));
+        json_write_text(str_from(fault->param), out);
+    }
+}
+
 const struct fault_form fault_form_openai = {.write = fault_write};

@@ -48,6 +48,8 @@ void fault_stopping(struct fault *fault);
 
 /* Appends {"error": {...}}. */
 void fault_write(const struct fault *fault, struct buf *out);
+/* The message as a value, and behind it the members code and param where they are known. */
+void fault_write_words(const struct fault *fault, struct buf *out);
 
 /* How a dialect's clients read an error, and what else they do with their paths. */
 struct fault_form {

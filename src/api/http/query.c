@@ -1,5 +1,6 @@
 #include "api/http/query.h"
 
+#include "api/http/reply.h"
 #include "base/core/ascii.h"
 
 static bool find(const struct http_request *request, struct td_str name, struct td_str *out)
@@ -13,20 +14,6 @@ static bool find(const struct http_request *request, struct td_str name, struct 
         }
     }
     return false;
-}
-
-bool query_has_only(const struct http_request *request, struct td_str names, struct td_str *out)
-{
-    struct td_str query = str_from(http_request_query(request)), part;
-    while (str_next(&query, '&', &part)) {
-        struct td_str rest = names, name;
-        bool known = !str_next(&part, '=', out);
-        while (!known && str_next(&rest, ' ', &name))
-            known = str_equal(*out, name);
-        if (!known)
-            return false;
-    }
-    return true;
 }
 
 bool query_number(const struct http_request *request, struct td_str name, uint64_t otherwise,
@@ -58,4 +45,33 @@ bool query_text(const struct http_request *request, struct td_str name, char *ou
     }
     out[len] = '\0';
     return true;
+}
+
+bool query_check(struct api *api, struct http_request *request, const char *names)
+{
+    struct td_str query = str_from(http_request_query(request)), part, other;
+    struct fault fault = {0};
+    while (str_next(&query, '&', &part)) {
+        struct td_str rest = str_from(names), name;
+        bool known = !str_next(&part, '=', &other);
+        while (!known && str_next(&rest, ' ', &name))
+            known = str_equal(other, name);
+        if (known)
+            continue;
+        fault_request(&fault, NULL, "there is no parameter '" STR_FMT "' here, but: %s",
+                      STR_ARG(str_slice(other, 0, 60)), names);
+        api_reply_fault(api, request, &fault);
+        return false;
+    }
+    return true;
+}
+
+bool query_wall_ms(struct api *api, struct http_request *request, const char *name, uint64_t *out)
+{
+    struct fault fault = {0};
+    if (query_number(request, str_from(name), 0, out))
+        return true;
+    fault_request(&fault, name, "%s must be milliseconds since 1970", name);
+    api_reply_fault(api, request, &fault);
+    return false;
 }

@@ -178,7 +178,7 @@ void review_handle_list(struct api *api, struct http_request *request, const cha
     struct json *list = NULL;
     char after[QUEUED_ID_BYTES] = "", state[16] = "";
     uint64_t limit = 0;
-    if (!open_call(&call, api, request, true))
+    if (!query_check(api, request, "limit after state") || !open_call(&call, api, request, true))
         return;
     enum td_status status = TD_OK;
     const char *param = NULL;

@@ -325,12 +325,8 @@ static void flush(struct reading *reading)
 {
     if (!reading->parts && !reading->calls && !reading->signature)
         return;
-    struct json *content = reading->parts   ? chat_build_content(reading->parts)
-                           : reading->calls ? json_new_null()
-                                            : json_new_cstr("");
-    struct json *message = chat_build_message(reading->build, reading->role, content);
-    if (reading->calls)
-        chat_build_put(reading->build, message, "tool_calls", reading->calls);
+    struct json *message =
+        chat_build_turn(reading->build, reading->role, reading->parts, reading->calls);
     if (reading->signature)
         chat_build_put(reading->build, message, "extra_content",
                        signature_of(reading, reading->signature));

@@ -36,13 +36,7 @@ static void write_fault(const struct fault *fault, struct buf *out)
 {
     buf_printf(out, "{\"type\":\"error\",\"error\":{\"type\":\"%s\",\"message\":",
                fault_type(fault->code));
-    json_write_text(str_from(fault->message), out);
-    if (fault->error_code)
-        buf_printf(out, ",\"code\":\"%s\"", fault->error_code);
-    if (fault->param[0]) {
-        buf_append_str(out, STR(",\"param\":"));
-        json_write_text(str_from(fault->param), out);
-    }
+    fault_write_words(fault, out);
     buf_append_str(out, STR("}}"));
 }
 
