@@ -101,6 +101,21 @@ def test_a_file_that_is_named_and_missing_fails():
         code, found, text = look(config, "--offline")
         one = found["files"][0]
         assert code == 1 and one["status"] == "fail" and "/none/it" in one["text"], text
+        assert "configuration" not in found and "mend it" in one["advice"], text
+
+
+@case
+def test_a_key_file_that_is_missing_is_told_once():
+    for name, config in (
+        ("tier a", "tiers: [{name: a, kind: openai, model: m, api_key_file: /none/it}]\n"),
+        ("keys", LOCAL + "server: {api_keys_file: /none/it}\n"),
+        (
+            "webhook w",
+            LOCAL + "webhooks: [{name: w, url: 'https://example.com/', secret_file: /none/it}]\n",
+        ),
+        ("files", LOCAL + "cluster: {key_file: /none/it}\n"),
+    ):
+        assert "/none/it" in failure(name, config, "--offline")["text"], config
 
 
 @case

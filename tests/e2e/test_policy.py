@@ -390,11 +390,25 @@ def test_check_refuses_the_files_that_a_start_refuses():
         (f"router: {{confidence: {present}}}\n", "a.key"),
         (f"engine: {{adapters: [{{name: a, file: {FOLDER}/none.gguf}}]}}\n", "none.gguf"),
         (f"engine: {{adapters: [{{name: a, file: {present}}}]}}\n", "a.key"),
-        (f"server: {{api_keys_file: {FOLDER}/none.keys}}\n", "none.keys"),
+        (f"server: {{api_keys_file: {FOLDER}/none.keys}}\n", "server.api_keys_file: key file"),
+        (
+            f"server: {{operator_keys_file: {FOLDER}/none.keys}}\n",
+            "server.operator_keys_file: key file",
+        ),
+        (f"cluster: {{key_file: {FOLDER}/none.key}}\n", "cluster.key_file: key file"),
+        (f"cluster: {{key_file: {present}}}\n", "cluster.key_file"),
+        (
+            f"privacy: {{pseudonyms: {{vault: {{file: {FOLDER}/v, key_file: {present}}}}}}}\n",
+            "privacy.pseudonyms.vault",
+        ),
+        (
+            f"otlp: {{endpoint: 'http://127.0.0.1:9', ca_file: {FOLDER}/none.pem}}\n",
+            "none.pem",
+        ),
         (f"server: {{tls: {{certificate_file: {present}, key_file: {present}}}}}\n", "a.key"),
         (
             f"webhooks: [{{name: w, url: 'https://example.com/', secret_file: {FOLDER}/none.w}}]\n",
-            "none.w",
+            "webhook w: ",
         ),
         ("privacy: {pseudonyms: {types: [EMAIL]}}\n", "EMAIL"),
     ):

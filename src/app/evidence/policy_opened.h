@@ -13,6 +13,7 @@ struct policy_opened {
     struct thresholds *thresholds[CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT];
     struct policy_parts *parts;
     struct privacy_scanner *scanner; /* NULL until somebody opens it (privacy_setup) */
+    bool keys_apart;                 /* the caller reads those of tiers, clients and webhooks */
 };
 
 /* Reads the configuration at `path` (NULL as config_load takes it) and every file that it names.

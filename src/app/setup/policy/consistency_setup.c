@@ -54,11 +54,10 @@ static enum td_status read_shared_key(const struct config *config,
     const char *env = config->cluster.key_env, *file = config->cluster.key_file;
     enum td_status status = secret_source_read(env, file, &secret, err);
     if (status == TD_OK && !secret)
-        status = error_set(err, TD_INVALID, "cluster.key_env: the variable %s is not set", env);
+        status = error_set(err, TD_INVALID, "the variable %s is not set", env);
     else if (status == TD_OK)
         status = keyed_key_parse(secret_reveal(secret), key, err);
-    if (status != TD_OK && secret)
-        error_prefix(err, "cluster.key_%s", env ? "env" : "file");
+    error_prefix(err, "cluster.key_%s", env ? "env" : "file");
     secret_free(secret);
     return status;
 }

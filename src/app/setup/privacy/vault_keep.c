@@ -41,8 +41,18 @@ static enum td_status read_key(const struct config *config, struct vault_key *ke
                          "%s: privacy.zero_retention and privacy.pseudonyms.vault exclude each "
                          "other: remove one of them",
                          config->label);
-    return vault_key_read(config->privacy.pseudonyms.vault_key_env,
-                          config->privacy.pseudonyms.vault_key_file, key, err);
+    enum td_status status = vault_key_read(config->privacy.pseudonyms.vault_key_env,
+                                           config->privacy.pseudonyms.vault_key_file, key, err);
+    error_prefix(err, "privacy.pseudonyms.vault");
+    return status;
+}
+
+enum td_status vault_keep_check(const struct config *config, struct td_error *err)
+{
+    struct vault_key key;
+    enum td_status status = read_key(config, &key, err);
+    vault_key_wipe(&key);
+    return status;
 }
 
 /* What was used in the future was used now: a clock was put back. */

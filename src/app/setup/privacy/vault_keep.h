@@ -9,6 +9,8 @@
 
 struct vault_store;
 
+/* Whether the key can be read that vaults are kept under, where they are kept. */
+TD_MUST_CHECK enum td_status vault_keep_check(const struct config *config, struct td_error *err);
 /* Does nothing when privacy.pseudonyms.vault names no file. A file without a key, or with a
  * wrong one, is an error: then the server does not start. */
 TD_MUST_CHECK enum td_status vault_keep_load(const struct config *config, struct vault_store *store,

@@ -51,6 +51,7 @@ static enum td_status read_source(const char *setting, const char *env, const ch
 {
     *out = NULL;
     enum td_status status = secret_source_read(env, file, out, err);
+    error_prefix(err, "server.%s_file", setting);
     if (status != TD_OK || *out || (!env && !file))
         return status;
     return error_set(err, TD_INVALID,

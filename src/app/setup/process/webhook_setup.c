@@ -16,9 +16,9 @@ static enum td_status read_target(const struct config_webhook *from, struct secr
                                   .allow_private = from->allow_private};
     enum td_status status = secret_source_read(from->secret_env, from->secret_file, secret, err);
     if (status == TD_OK && !*secret)
-        status = error_set(err, TD_INVALID,
-                           "the webhook '%.64s' has no secret: the variable '%.64s' is not set",
-                           from->name, from->secret_env ? from->secret_env : "");
+        status = error_set(err, TD_INVALID, "it has no secret: the variable '%.64s' is not set",
+                           from->secret_env ? from->secret_env : "");
+    error_prefix(err, "webhook %s", from->name);
     to->secret = *secret;
     return status;
 }

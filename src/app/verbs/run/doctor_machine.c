@@ -246,7 +246,7 @@ static void check_port(struct doctor *doctor)
     if (status != TD_OK)
         doctor_add(doctor, "keys", HEALTH_FAIL,
                    status == TD_DENIED ? "set client keys, or say that everybody may come"
-                                       : "the server does not start without it",
+                                       : "mend that setting: until then the server does not start",
                    "%s", err.message);
     for (size_t i = 0; i < config->server.address_count; i++) {
         const struct config_listen *address = &config->server.addresses[i];

@@ -192,15 +192,17 @@ static void check_names(struct doctor *doctor, const struct config_route *route)
 void doctor_check_routes(struct doctor *doctor)
 {
     const struct config *config = doctor->config;
-    struct policy_opened opened = {.config = doctor->config};
+    struct policy_opened opened = {.config = doctor->config, .keys_apart = true};
     struct td_error err = {0};
     if (policy_opened_check_start(&opened, &err) != TD_OK)
-        doctor_add(doctor, "files", HEALTH_FAIL, "a server does not start without it", "%s",
+        doctor_add(doctor, "files", HEALTH_FAIL,
+                   "mend it or take it out of the configuration, or a server does not start", "%s",
                    err.message);
+    else
+        doctor_add(doctor, "configuration", HEALTH_OK, NULL, "%s: %zu tier%s, %zu route%s",
+                   config->label, config->tier_count, PLURAL(config->tier_count),
+                   config->route_count, PLURAL(config->route_count));
     privacy_scanner_free(opened.scanner);
-    doctor_add(doctor, "configuration", HEALTH_OK, NULL, "%s: %zu tier%s, %zu route%s",
-               config->label, config->tier_count, PLURAL(config->tier_count), config->route_count,
-               PLURAL(config->route_count));
     for (size_t i = 0; i < config->route_count; i++) {
         const struct config_route *route = &config->routes[i];
         char name[64];
