@@ -199,9 +199,13 @@ def test_a_share_may_be_a_percentage():
     path = written("share.yaml", "models:\n  max_skew: 25%\n  skewed_local_share: .5\n")
     code, out, err = run("config", "show", path)
     assert code == 0 and b"max_skew: 0.25" in out, (out, err)
-    path = written("share.yaml", "models: {max_skew: 250%}\n")
-    code, _, err = run("policy", "check", path)
-    assert code == 1 and "from 0 to 1" in err, err
+    path = written("share.yaml", 'models: {max_skew: "25%"}\n')
+    code, out, err = run("config", "show", path)
+    assert code == 0 and b"max_skew: 0.25" in out, (out, err)
+    for wrong in ("250%", "'0.25'", "'much%'"):
+        path = written("share.yaml", f"models: {{max_skew: {wrong}}}\n")
+        code, _, err = run("policy", "check", path)
+        assert code == 1 and "a number from 0 to 1, or a percentage" in err, err
     schema = json.loads(run("config", "schema")[1])
     check = jsonschema.Draft202012Validator(schema).is_valid
     assert check({"models": {"max_skew": "25%"}}) and check({"models": {"max_skew": 0.25}})

@@ -273,7 +273,7 @@ struct config {
     struct arena *arena;
     atomic_uint users;  /* of config_hold */
     const char *label;  /* the file's name, or "defaults" */
-    struct td_str text; /* of the file; data NULL: there is none */
+    struct td_str text; /* of the file; empty: there is none */
     uint32_t line;
     const char *state_dir;
     const char *state; /* the database of all state that nodes share; NULL = there is none */

@@ -98,8 +98,8 @@ extern const struct config_section keys_rule, keys_app, keys_budget, keys_policy
     keys_webhook;                                /* keys_rules.c */
 extern const struct config_section keys_privacy; /* keys_privacy.c */
 
-/* Names of choices that tests of policies read too; each ends with NULL, the index is the value. */
-extern const char *const config_modalities[];
+/* Names of choices that others read too; each ends with NULL, the index is the value. */
+extern const char *const config_modalities[], *const config_risks[];
 extern const char *const config_yes_no[], *const config_languages[], *const config_priorities[],
                                                                          *const config_days[];
 

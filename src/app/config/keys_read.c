@@ -51,18 +51,21 @@ static bool read_number(const struct place *place, const struct config_key *key,
 {
     char range[96];
     double number;
-    bool whole = key->type != CONFIG_KEY_NUMBER;
+    bool whole = key->type != CONFIG_KEY_NUMBER, share = !whole && key->max <= 1;
     snprintf(range, sizeof range, "%s from %.10g to %.10g%s", whole ? "a whole number" : "a number",
-             key->min, key->max, key->type == CONFIG_KEY_UINT_ALL ? ", or all" : "");
+             key->min, key->max,
+             share                              ? ", or a percentage"
+             : key->type == CONFIG_KEY_UINT_ALL ? ", or all"
+                                                : "");
     if (key->type == CONFIG_KEY_UINT_ALL && strcmp(text, "all") == 0) {
         uint32_t all = UINT32_MAX;
         store(base, key->offset, &all, sizeof all);
         return true;
     }
     uint64_t integer = 0;
-    bool ok = !quoted &&
+    bool ok = (!quoted || (share && str_ends_with(str_from(text), STR("%")))) &&
               (whole ? str_to_u64(str_from(text), &integer)
-                     : (key->max <= 1 ? str_to_share : str_to_double)(str_from(text), &number));
+                     : (share ? str_to_share : str_to_double)(str_from(text), &number));
     if (!ok)
         return wrong(place, key, range, text);
     if (whole)

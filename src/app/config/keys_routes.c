@@ -9,7 +9,7 @@
 /* Each in the order of its enum: the index is the value. */
 static const char *const kind_names[] = {"local-only", "cloud-only", "hybrid", NULL};
 static const char *const consent_names[] = {"none", "required", NULL};
-static const char *const risk_names[] = {"2%", "5%", "10%", NULL}; /* enum risk_level */
+const char *const config_risks[] = {"2%", "5%", "10%", NULL}; /* enum risk_level */
 static const char *const climb_names[] = {"sequential", "hedged", "race", NULL};
 static const char *const settle_names[] = {"first_good", "strongest", "agreement", NULL};
 static const char *const verify_names[] = {"off", "score", "answer", NULL};
@@ -126,7 +126,7 @@ static const struct config_key gate_keys[] = {
      .help = HELP("when the answer is complete")},
     {"g4", CONFIG_KEY_SECTION, 0, NULL, .section = &g4_section,
      .help = HELP("when the answer may be shown already")},
-    {"risk", CONFIG_KEY_CHOICE, AT(gates.risk), "5%", .choices = risk_names,
+    {"risk", CONFIG_KEY_CHOICE, AT(gates.risk), "5%", .choices = config_risks,
      .help =
          HELP("of a model that 'tandem calibrate' calibrated: largest share of all questions that "
               "may be kept and be wrong")},

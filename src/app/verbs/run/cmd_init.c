@@ -5,6 +5,7 @@
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
 #include "app/config/config.h"
+#include "app/config/keys.h"
 #include "app/config/packed_help.h"
 #include "app/terminal/line_reader.h"
 #include "base/bytes/file.h"
@@ -97,11 +98,11 @@ static bool is_reach(const char *answer)
 /* As the configuration has it: "5%" of "0.05", too; NULL: there is no such risk. */
 static const char *risk_of(const char *answer)
 {
-    static const char *const levels[] = {"2%", "5%", "10%"};
-    double risk, level;
-    for (size_t i = 0; str_to_share(str_from(answer), &risk) && i < 3; i++)
-        if (str_to_share(str_from(levels[i]), &level) && fabs(risk - level) < 1e-9)
-            return levels[i];
+    double risk;
+    bool is = str_to_share(str_from(answer), &risk);
+    for (size_t i = 0; is && config_risks[i]; i++)
+        if (fabs(100 * risk - strtod(config_risks[i], NULL)) < 1e-7)
+            return config_risks[i];
     return NULL;
 }
 
