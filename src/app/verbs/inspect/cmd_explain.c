@@ -9,6 +9,7 @@
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
 #include "base/json/json.h"
+#include "exchange/machine/exchange_core.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,6 @@
 
 #define COMMIT_WAIT_MS 250
 #define COMMIT_WAITS 12 /* for an id as a whole: nobody types that, so an answer had it just now */
-#define WHOLE_ID_BYTES 27
 
 static enum td_status find_local(const char *config_path, const char *id, struct json **out,
                                  struct td_error *err)
@@ -30,7 +30,7 @@ static enum td_status find_local(const char *config_path, const char *id, struct
         nanosleep(&pause, NULL);
     if (status == TD_OK)
         status = explanation_read(config, id, out, err);
-    int waits = strlen(id) >= WHOLE_ID_BYTES ? COMMIT_WAITS : 1;
+    int waits = strlen(id) >= EXCHANGE_ID_BYTES - 1 ? COMMIT_WAITS : 1;
     while (config && status == TD_NOT_FOUND && waits-- > 0) {
         nanosleep(&pause, NULL);
         *err = (struct td_error){0};

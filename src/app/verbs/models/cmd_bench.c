@@ -9,12 +9,12 @@
 #include "app/config/packed_help.h"
 #include "base/core/str.h"
 #include "base/json/json.h"
+#include "base/machine/cores.h"
 #include "base/text/names.h"
 #include "engine/measure/bench.h"
 #include "engine/measure/roofline.h"
 #include "kernels/kernels.h"
 
-#include <sched.h>
 #include <stdio.h>
 
 struct bench {
@@ -202,11 +202,10 @@ static enum td_status run(struct bench *bench, bool *printed, struct td_error *e
     bench->kernels = kernels ? kernels->name : "unknown";
     bench->info = td_model_get_info(model);
     uint32_t asked = bench->options.thread_count;
-    cpu_set_t allowed;
-    /* Without a number: one, and all that this process may use. */
-    bool several = asked == 0 && sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
-                   CPU_COUNT(&allowed) > 1;
-    if (several)
+    struct cores cores;
+    cores_read("", NULL, &cores);
+    /* Without a number: one, and as many as there are cores for. */
+    if (asked == 0 && cores_thread_count(&cores) > 1)
         status = run_once(bench, model, 1, printed, err);
     if (status == TD_OK)
         status = run_once(bench, model, asked, printed, err);
