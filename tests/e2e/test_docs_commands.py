@@ -19,8 +19,11 @@ from tandem import ROOT, clean_environment, run
 
 NOT_RUN_MAX = 3
 NO_COMMANDS = ("tandem model manifest 1",)  # the first line of a file
-# A server commits what it recorded some moments after it has answered.
-READS_THE_LEDGER = ("tandem report", "tandem explain", "tandem egress show", "tandem egress report")
+# A server commits what it recorded some moments after it has answered. `explain` waits for that
+# itself where the id is whole.
+READS_THE_LEDGER = re.compile(
+    r"tandem (report|egress (show|report)|explain(?! .*\b(ex_|chatcmpl-|msg_|resp_)[0-9a-f]{24}))"
+)
 PAGES = {
     str(path.relative_to(ROOT)): blocks(path, str(path.relative_to(ROOT)))
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -55,7 +58,7 @@ def do(shell: Shell, block: Block) -> None:
     for number, (command, shown) in enumerate(commands, 1):
         whole = filled(shell, block, command)
         expected = int(block.mark("exits") or 0) if number == len(commands) else 0
-        until = time.monotonic() + (30 if whole.startswith(READS_THE_LEDGER) else 0)
+        until = time.monotonic() + (30 if READS_THE_LEDGER.match(whole) else 0)
         while True:
             code, text = shell.run(whole)
             all_text = printed + text if block.language == "sh" else text

@@ -10,6 +10,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from corrections import delta_of, events_of
+from kept_bytes import has_card
 from long_documents import Document, Planner, leaked, ten_documents, unquoted
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Answer, Tandem, run, wait_until
@@ -151,7 +152,7 @@ def test_private_values_of_a_quotation_are_masked_and_given_back():
         equal((answer.text, answer.tandem["tier"]), (f"The account is {iban}.", "cloud"))
         received = bytes(house.cloud.received)
         assert b"The rent amounts" in received
-        assert iban.encode() not in received and b"4111 " not in received
+        assert iban.encode() not in received and not has_card(received)
     with House(Script(thinks=thinks)) as house:  # nothing may be replaced, so nothing may leave
         answer = house.tandem.chat(f"{text}\n\nWhere does the money go?")
         equal((answer.text, house.cloud.calls()), (ALONE, []))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from kept_bytes import has_card
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, edge_first, parse_events, run, wait_until
 
@@ -418,7 +419,7 @@ def test_what_was_private_stays_private_on_the_next_turn():
         equal(ask(tandem, "hi", conversation=talk).status, 403)
         equal(cloud.requests, [])
         held = b"".join(file.read_bytes() for file in tandem.state.rglob("*") if file.is_file())
-        assert b"4111 1111" not in held, "a restricted text is on the disk"
+        assert not has_card(held), "a restricted text is on the disk"
 
 
 @case

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from engine_process import engines
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, edge_first, stream_text, wait_until
+from tandem import Tandem, check_prompt, edge_first, stream_text, wait_until
 
 ISOLATED = "engine: {isolated: true, queue: 256, threads: 1}\n"
 # Whatever the device says is kept.
@@ -111,7 +111,9 @@ def test_200_requests_at_once_outlive_the_engine():
 @case
 def test_a_stream_goes_on_elsewhere_within_a_second_of_the_engines_death():
     cloud = ScriptedCloud(Script(text="the rest of it from the cloud."))
-    with serve(cloud.base_url, KEPT) as tandem:
+
+    def seam():
+        """How long a stream stood still when its engine died, in seconds."""
         equal(tandem.chat("Hello", {"x-tandem-mode": "only-local"}).status, 200)
         (engine,) = engines(tandem)
         body = {"model": "auto", "stream": True, "max_tokens": 2000, "ignore_eos": True}
@@ -126,11 +128,14 @@ def test_a_stream_goes_on_elsewhere_within_a_second_of_the_engines_death():
         died = time.monotonic()
         while b'"content":"rest' not in (line := answer.readline()).replace(b" ", b""):
             assert line and b"[DONE]" not in line, "no text of the cloud"
-        seam_ms = 1000 * (time.monotonic() - died)
+        seconds = time.monotonic() - died
         rest = answer.read()
         assert b'"seams":[{' in rest and b"[DONE]" in rest, rest[-2000:]
-        print(f"  the seam came {seam_ms:.0f} ms after the engine's death")
-        assert seam_ms < 1000, f"{seam_ms:.0f} ms"
+        print(f"  the seam came {1000 * seconds:.0f} ms after the engine's death")
+        return seconds
+
+    with serve(cloud.base_url, KEPT) as tandem:
+        check_prompt(seam, 1)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from kept_bytes import ledger_rows as rows
 from scripted_cloud import Script, ScriptedCloud
 from tandem import BINARY, Tandem, edge_first, run, wait_until
 
@@ -33,14 +34,6 @@ def verb(tandem, *arguments, code=0):
     got, out, err = run(*arguments, env=tandem.environment)
     equal(got, code, f"{arguments}: {out.decode()} {err}")
     return out.decode() if code == 0 else out.decode() + err
-
-
-def rows(path, sql="SELECT id FROM exchange ORDER BY seq"):
-    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    try:
-        return database.execute(sql).fetchall()
-    finally:
-        database.close()
 
 
 def recorded(tandem, count):

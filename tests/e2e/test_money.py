@@ -11,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from kept_bytes import ledger_rows
 from scripted_cloud import Script, ScriptedCloud, unused_port
 from tandem import Tandem, edge_first, run, wait_until
 
@@ -46,11 +47,7 @@ def metric(text, name):
 
 
 def rows(tandem, sql):
-    database = sqlite3.connect(f"file:{tandem.state}/ledger.db?mode=ro", uri=True)
-    try:
-        return database.execute(sql).fetchall()
-    finally:
-        database.close()
+    return ledger_rows(tandem.state / "ledger.db", sql)
 
 
 def near(got, expected, what=""):

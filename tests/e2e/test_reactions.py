@@ -3,16 +3,15 @@
 the question, going on, leaving. It lies in the ledger beside what they say, and the report has it
 by tier."""
 
-import contextlib
 import http.client
 import json
-import sqlite3
 import sys
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from kept_bytes import ledger_rows
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, edge_first, run, wait_until
 
@@ -38,10 +37,7 @@ def user(text):
 
 
 def is_committed(tandem, exchange):
-    base = sqlite3.connect(f"file:{tandem.state}/ledger.db?mode=ro", uri=True)
-    with contextlib.closing(base):
-        found = base.execute("SELECT count(*) FROM exchange WHERE id = ?", (exchange,))
-        return found.fetchone() == (1,)
+    return (exchange,) in ledger_rows(tandem.state / "ledger.db")
 
 
 def reactions(tandem, exchange):

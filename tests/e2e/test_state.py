@@ -7,7 +7,6 @@ import json
 import resource
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
+from kept_bytes import ledger_rows
 from scripted_cloud import Script, ScriptedCloud
 from tandem import BINARY, Tandem, edge_first, run, wait_until
 
@@ -40,8 +40,7 @@ def later(first):
 
 
 def rows(path):
-    with sqlite3.connect(path) as connection:
-        return dict(connection.execute("select id, status from exchange"))
+    return dict(ledger_rows(path, "SELECT id, status FROM exchange"))
 
 
 def not_ready(tandem):

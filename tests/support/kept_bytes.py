@@ -1,9 +1,12 @@
 """What a file of the state folder holds, for tests that look for a word in it: a ledger's signals
 and reasons are packed, so its plain bytes do not show them."""
 
+import contextlib
+import re
 import sqlite3
 import zlib
 from pathlib import Path
+from typing import Any
 
 WORDS = Path(__file__).parents[2] / "src" / "ledger" / "database" / "schema" / "record_words.txt"
 
@@ -33,3 +36,16 @@ def kept_bytes(path: Path) -> bytes:
                 data += "".join(filter(None, unpacked(blob))).encode()
     database.close()
     return data
+
+
+def ledger_rows(path: Path, sql: str = "SELECT id FROM exchange ORDER BY seq") -> list[Any]:
+    """What a ledger answers, which its server may be writing."""
+    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    with contextlib.closing(database):
+        return database.execute(sql).fetchall()
+
+
+def has_card(data: bytes | str) -> bool:
+    """The number 4111 1111 1111 1111, however it is written. Four digits may be those of an id."""
+    text = data.encode() if isinstance(data, str) else bytes(data)
+    return re.search(rb"4111\W?1111", text) is not None
