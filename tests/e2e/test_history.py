@@ -3,6 +3,7 @@
 references to items; looking at them, deleting, cancelling, asking in the background. Each belongs
 to its caller, and private ones stay private."""
 
+import http.client
 import json
 import socket
 import sys
@@ -370,10 +371,9 @@ def test_a_complete_response_is_streamed_again():
     with serve(cloud) as tandem:
         begun = asked(tandem, "Count.", background=True)
         path = f"/v1/responses/{begun['id']}"
-        early = tandem.get(f"{path}?stream=true")
-        equal((early.status, early.json["error"]["param"]), (400, "stream"))
-        wait_until(lambda: tandem.get(path).json["status"] == "completed", what="the answer")
+        early = tandem.get(f"{path}?stream=true&starting_after=4")  # it still runs
         whole = tandem.get(path).json
+        equal(whole["status"], "completed")
         answer = tandem.get(f"{path}?stream=true")
         equal(answer.headers["content-type"], "text/event-stream")
         events = parse_events(answer.body)
@@ -386,12 +386,48 @@ def test_a_complete_response_is_streamed_again():
         equal((events[-1]["type"], events[-1]["response"]), ("response.completed", whole))
         rest = parse_events(tandem.get(f"{path}?stream=true&starting_after=3").body)
         equal([event["sequence_number"] for event in rest], list(range(4, len(events))))
+        equal(parse_events(early.body), events[5:])
         last = parse_events(tandem.get(f"{path}?starting_after=99&stream=true").body)
         equal([event["type"] for event in last], ["response.completed"])
         wrong = tandem.get(f"{path}?stream=true&starting_after=x")
         equal((wrong.status, wrong.json["error"]["param"]), (400, "starting_after"))
         absent = tandem.get("/v1/responses/resp_none?stream=true")
         equal(absent.status, 404)
+
+
+@case
+def test_a_response_that_runs_is_followed_until_it_ends_or_is_removed():
+    cloud = ScriptedCloud(Script(text="one two three four", piece_delay=0.7))
+    with serve(cloud) as tandem:
+
+        def following(path, seconds=30):
+            client = http.client.HTTPConnection("127.0.0.1", tandem.port, timeout=seconds)
+            client.request("GET", f"{path}?stream=true")
+            return client
+
+        paths = []
+        for _ in range(3):
+            paths.append(f"/v1/responses/{asked(tandem, 'Count.', background=True)['id']}")
+        clients = [following(path) for path in paths]
+        following(paths[0]).close()  # who leaves is forgotten
+        equal(tandem.request("POST", f"{paths[1]}/cancel").json["status"], "cancelled")
+        equal(tandem.request("DELETE", paths[2]).status, 200)
+        answers = [client.getresponse() for client in clients]
+        equal([answer.status for answer in answers], [200] * 3)
+        events = parse_events(answers[0].read())
+        equal(events[-1]["type"], "response.completed")
+        equal(events[-1]["response"]["output"][0]["content"][0]["text"], "one two three four")
+        events = parse_events(answers[1].read())
+        equal(events[-1]["response"]["status"], "cancelled")
+        try:
+            answers[2].read()
+            raise AssertionError("a removed response has an end")
+        except http.client.IncompleteRead:
+            pass
+        paths.append(f"/v1/responses/{asked(tandem, 'Count.', background=True)['id']}")
+        last = following(paths[3])
+        tandem.stop()  # waits for what runs
+        equal(parse_events(last.getresponse().read())[-1]["type"], "response.completed")
 
 
 @case

@@ -2,6 +2,8 @@
  *
  * A response belongs to its caller. To others it is not there. */
 #include "api/dialects/responses/responses_history.h"
+#include "api/http/call.h"
+#include "api/http/event_stream.h"
 #include "api/http/query.h"
 #include "api/http/reply.h"
 #include "api/inference/handlers.h"
@@ -11,7 +13,12 @@
 #include "base/core/str.h"
 #include "base/json/json.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define LOOK_MS 250
+#define KEEP_ALIVE ": keep-alive\n\n"
 
 /* The body of a response that runs, as one that ended so. **returns new**, or NULL. */
 static struct history_text *ended(const struct history_text *body, const char *status,
@@ -66,28 +73,99 @@ static bool wants_stream(const struct http_request *request)
     return query_text(request, STR("stream"), text, sizeof text) && strcmp(text, "true") == 0;
 }
 
-static void reply_events(struct api *api, struct http_request *request,
-                         const struct history_found *found)
-{
-    struct fault fault;
+/* --- as a stream --- */
+
+/* One that runs is looked for again and again until it is complete: its events are not kept, but
+ * made of what it has become. */
+struct following {
+    struct api_call base; /* first */
+    struct event_stream stream;
+    struct loop_timer *timer;
+    struct auth_who who;
     uint64_t after;
-    if (found->state == HISTORY_RUNNING)
-        fault_request(&fault, "stream",
-                      "the response is not complete, and its events are not kept: ask without "
-                      "stream until it is");
-    else if (!query_number(request, STR("starting_after"), KEPT_EVENTS_ALL, &after))
+    char id[HISTORY_ID_BYTES];
+};
+
+static void following_free(struct following *following)
+{
+    api_call_end(&following->base);
+    loop_timer_free(following->base.api->loop, following->timer);
+    event_stream_deinit(&following->stream);
+    free(following);
+}
+
+static void following_gone(void *ctx)
+{
+    following_free(ctx);
+}
+
+/* A client whose stream is cut asks again. */
+static void following_stop(struct api_call *call)
+{
+    struct following *following = (struct following *)call;
+    if (following->stream.http)
+        event_stream_start(&following->stream);
+    event_stream_abort(&following->stream);
+    following_free(following);
+}
+
+static void following_look(void *ctx)
+{
+    struct following *following = ctx;
+    struct event_stream *stream = &following->stream;
+    struct api *api = following->base.api;
+    struct history_found found;
+    api->who = following->who;
+    bool known = find(api, str_from(following->id), &found);
+    if (known && found.state == HISTORY_RUNNING) {
+        history_found_deinit(&found);
+        loop_timer_start(api->loop, following->timer, LOOK_MS);
+        return;
+    }
+    if (known) {
+        kept_review_settle(api, following->id, &found);
+        (void)!kept_events_write(history_text_view(found.body), following->after,
+                                 event_stream_frame(stream));
+        history_found_deinit(&found);
+        event_stream_start(stream);
+        event_stream_send(stream, following->id);
+        event_stream_done(stream);
+    }
+    following_stop(&following->base); /* deleted meanwhile: without an end */
+}
+
+static void write_fault(void *ctx, const struct fault *fault, struct buf *out)
+{
+    event_form_openai.write_fault(ctx, fault, out);
+}
+
+static void reply_events(struct api *api, struct http_request *request, const char *id)
+{
+    static const struct event_form form = {.content_type = "text/event-stream",
+                                           .keep_alive = {KEEP_ALIVE, sizeof KEEP_ALIVE - 1},
+                                           .frame_bytes_max = 8 * KEPT_REPLY_BYTES_MAX,
+                                           .write_fault = write_fault};
+    struct fault fault;
+    struct following *following = calloc(1, sizeof *following);
+    if (following) {
+        api_call_begin(api, &following->base, following_stop, false);
+        following->timer = loop_timer_new(api->loop, following_look, following);
+    }
+    if (!following || !event_stream_init(&following->stream, api, request, &form, NULL) ||
+        !following->timer)
+        fault_from_status(&fault, TD_NO_MEMORY, "no memory for the events", NULL);
+    else if (!query_number(request, STR("starting_after"), KEPT_EVENTS_ALL, &following->after))
         fault_request(&fault, "starting_after", "starting_after must be the number of an event");
     else {
-        struct buf events;
-        buf_init(&events, 8 * KEPT_REPLY_BYTES_MAX);
-        if (kept_events_write(history_text_view(found->body), after, &events)) {
-            api_reply_text(api, request, 200, "text/event-stream", buf_view(&events));
-            buf_deinit(&events);
-            return;
-        }
-        buf_deinit(&events);
-        fault_from_status(&fault, TD_NO_MEMORY, "no memory for the events", NULL);
+        following->who = api->who;
+        snprintf(following->id, sizeof following->id, "%s", id);
+        http_request_on_gone(request, following_gone, following);
+        event_stream_await(&following->stream, NULL, 0);
+        following_look(following);
+        return;
     }
+    if (following)
+        following_free(following);
     api_reply_fault(api, request, &fault);
 }
 
@@ -98,11 +176,12 @@ void responses_handle_one(struct api *api, struct http_request *request, const c
         kept_page_reply_absent(api, request, "Response", str_from(rest));
         return;
     }
-    kept_review_settle(api, rest, &found);
-    if (wants_stream(request))
-        reply_events(api, request, &found);
-    else
+    if (wants_stream(request)) {
+        reply_events(api, request, rest);
+    } else {
+        kept_review_settle(api, rest, &found);
         reply_text(api, request, found.body);
+    }
     history_found_deinit(&found);
 }
 
