@@ -43,7 +43,7 @@ static void write_part(struct events *events, const struct json *item, size_t in
 {
     const struct json *part = json_at(json_get(item, "content"), content);
     const struct json *text = json_get(part, "text");
-    if (!str_equal(json_text(json_get(part, "type")), STR("output_text")))
+    if (!str_equal(json_get_text(part, "type"), STR("output_text")))
         return;
     struct json *empty = json_clone(part);
     json_put(empty, "text", json_new_cstr(""));
@@ -83,7 +83,7 @@ static void write_item(struct events *events, const struct json *item, size_t in
 
 static const char *last_type(const struct json *response)
 {
-    struct td_str status = json_text(json_get(response, "status"));
+    struct td_str status = json_get_text(response, "status");
     if (str_equal(status, STR("completed")))
         return "response.completed";
     return str_equal(status, STR("failed")) ? "response.failed" : "response.incomplete";

@@ -52,7 +52,7 @@ static struct json *make_page(const struct json *items, const struct page *page)
             last = item;
             taken++;
         }
-        begun |= str_equal(json_text(json_get(item, "id")), page->after);
+        begun |= str_equal(json_get_text(item, "id"), page->after);
     }
     json_put(object, "object", json_new_cstr("list"));
     json_put(object, "data", data);

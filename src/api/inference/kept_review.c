@@ -30,7 +30,7 @@ static bool take_text(void *ctx, const struct queued *row)
 {
     struct json **text = ctx, *result = NULL;
     if (row->state == QUEUED_ENDED && json_parse(row->result, &result, NULL) == TD_OK &&
-        json_text(json_get(result, "text")).len > 0 && strcmp(row->outcome, "rejected") != 0) {
+        json_get_text(result, "text").len > 0 && strcmp(row->outcome, "rejected") != 0) {
         json_free(*text);
         *text = json_clone(json_get(result, "text"));
     }
@@ -58,8 +58,8 @@ static struct json *with_text(const struct json *items, const struct json *text)
     struct json *list = json_new_array();
     for (size_t i = 0; i < json_count(items); i++) {
         const struct json *item = json_at(items, i);
-        bool answers = str_equal(json_text(json_get(item, "type")), STR("message")) &&
-                       str_equal(json_text(json_get(item, "role")), STR("assistant"));
+        bool answers = str_equal(json_get_text(item, "type"), STR("message")) &&
+                       str_equal(json_get_text(item, "role"), STR("assistant"));
         json_push(list, answers ? said(item, text) : json_clone(item));
     }
     return list;

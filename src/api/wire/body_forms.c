@@ -136,7 +136,7 @@ static void settle_biases(struct json *object)
 /* Mistral's "any" is OpenAI's "required", which Mistral takes as well. */
 static void settle_choice(struct json *object)
 {
-    if (str_equal(json_text(json_get(object, "tool_choice")), STR("any")))
+    if (str_equal(json_get_text(object, "tool_choice"), STR("any")))
         json_put(object, "tool_choice", json_new_cstr("required"));
 }
 
@@ -215,15 +215,15 @@ bool body_forms_check(const struct json *object, struct fault *fault)
 static struct td_str name_of(const struct json *tool)
 {
     const char *type = json_cstr(json_get(tool, "type"));
-    return type ? json_text(json_get(json_get(tool, type), "name")) : STR("");
+    return type ? json_get_text(json_get(tool, type), "name") : STR("");
 }
 
 static const struct json *find_tool(const struct json *tools, const struct json *allowed)
 {
-    struct td_str type = json_text(json_get(allowed, "type")), name = name_of(allowed);
+    struct td_str type = json_get_text(allowed, "type"), name = name_of(allowed);
     for (size_t i = 0; type.len > 0 && i < json_count(tools); i++) {
         const struct json *tool = json_at(tools, i);
-        if (str_equal(json_text(json_get(tool, "type")), type) && str_equal(name_of(tool), name))
+        if (str_equal(json_get_text(tool, "type"), type) && str_equal(name_of(tool), name))
             return tool;
     }
     return NULL;
@@ -258,10 +258,10 @@ static bool no_memory(struct fault *fault)
 bool body_forms_narrow_tools(struct json *object, struct fault *fault)
 {
     const struct json *choice = json_get(object, "tool_choice");
-    if (!str_equal(json_text(json_get(choice, "type")), STR("allowed_tools")))
+    if (!str_equal(json_get_text(choice, "type"), STR("allowed_tools")))
         return true;
     const struct json *allowed = json_get(choice, "allowed_tools");
-    struct td_str mode = json_text(json_get(allowed, "mode"));
+    struct td_str mode = json_get_text(allowed, "mode");
     if (!str_equal(mode, STR("auto")) && !str_equal(mode, STR("required")))
         return fault_request(fault, "tool_choice.allowed_tools.mode",
                              "tool_choice.allowed_tools.mode must be auto or required");

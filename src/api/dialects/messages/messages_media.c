@@ -24,7 +24,7 @@ static bool open_source(const struct json *block, const char *place, struct sour
     chat_build_place(out->place, "%s.source", place);
     if (!chat_build_part_type(out->value, out->place, fault))
         return false;
-    out->type = json_text(json_get(out->value, "type"));
+    out->type = json_get_text(out->value, "type");
     return true;
 }
 
@@ -193,7 +193,7 @@ bool messages_media_document(const struct json *block, const char *place, struct
         return chat_build_unsupported(fault, at, "citations are not supported: no answer has them");
     /* Servers want a name for a file; the title is the best there is. */
     bool named = source_is(&source, "base64") || source_is(&source, "url");
-    struct td_str title = json_text(json_get(block, "title"));
+    struct td_str title = json_get_text(block, "title");
     return (named || push_heading(block, place, "title", parts, fault)) &&
            push_heading(block, place, "context", parts, fault) &&
            push_document(&source, named && title.len == 0 ? STR("document") : title, parts);

@@ -89,8 +89,7 @@ static bool read_thought(struct reading *reading, const struct json *block, cons
     chat_build_put(build, thought, "type",
                    json_new_cstr(hidden ? "reasoning.encrypted" : "reasoning.text"));
     if (!hidden)
-        chat_build_put(build, thought, "text",
-                       json_new_text(json_text(json_get(block, "thinking"))));
+        chat_build_put(build, thought, "text", json_new_text(json_get_text(block, "thinking")));
     chat_build_put(build, thought, hidden ? "data" : "signature", json_clone(proof));
     if (!reading->thoughts)
         reading->thoughts = json_new_array();
@@ -133,8 +132,7 @@ static void say_it_failed(struct chat_build *build, struct json **content)
 {
     static const char word[] = "Error";
     bool list = json_kind_of(*content) == JSON_KIND_ARRAY;
-    struct td_str said =
-        list ? json_text(json_get(json_at(*content, 0), "text")) : json_text(*content);
+    struct td_str said = list ? json_get_text(json_at(*content, 0), "text") : json_text(*content);
     if (str_equal_nocase(str_slice(said, 0, sizeof word - 1), STR("Error")))
         return;
     struct buf text;
@@ -262,7 +260,7 @@ static bool read_message(struct chat_build *build, const struct json *message, s
 
 static bool has_role(const struct json *message, const char *role)
 {
-    return str_equal(json_text(json_get(message, "role")), str_from(role));
+    return str_equal(json_get_text(message, "role"), str_from(role));
 }
 
 static bool read_messages(struct chat_build *build, const struct json *body, bool counts)
@@ -334,8 +332,8 @@ static bool read_tool(const struct json *tool, size_t index, struct json *tools,
         return fault_request(fault, place, "%s must be an object (a JSON schema), not %s", place,
                              json_kind_name(json_kind_of(schema)));
     }
-    struct json *made = chat_build_tool(name, json_text(json_get(tool, "description")), schema,
-                                        json_get(tool, "strict"));
+    struct json *made =
+        chat_build_tool(name, json_get_text(tool, "description"), schema, json_get(tool, "strict"));
     chat_build_mark(made, tool);
     return chat_build_push(tools, made, fault);
 }
@@ -344,7 +342,7 @@ static bool read_tool_choice(struct chat_build *build, const struct json *choice
 {
     if (json_absent(choice))
         return true;
-    struct td_str type = json_text(json_get(choice, "type")), name;
+    struct td_str type = json_get_text(choice, "type"), name;
     struct json *out = NULL;
     static const struct body_kind kinds[] = {
         {"disable_parallel_tool_use", BODY_KIND(BOOL), "true or false"}, {NULL, 0, NULL}};
@@ -394,7 +392,7 @@ static bool read_format(struct chat_build *build, const struct json *body)
     if (json_absent(format))
         return true;
     const struct json *schema = json_get(format, "schema");
-    if (!str_equal(json_text(json_get(format, "type")), STR("json_schema")) ||
+    if (!str_equal(json_get_text(format, "type"), STR("json_schema")) ||
         json_kind_of(schema) != JSON_KIND_OBJECT)
         return fault_request(build->fault, place,
                              "%s must be {\"type\": \"json_schema\", \"schema\": {...}}", place);
@@ -406,13 +404,13 @@ static bool read_format(struct chat_build *build, const struct json *body)
 static const char *effort_of(const struct json *body)
 {
     const struct json *thinking = json_get(body, "thinking");
-    struct td_str effort = json_text(json_get(json_get(body, "output_config"), "effort"));
+    struct td_str effort = json_get_text(json_get(body, "output_config"), "effort");
     int64_t budget = json_int(json_get(thinking, "budget_tokens"), 0);
     if (str_equal(effort, STR("max")))
         return "high"; /* servers of chats know no more */
     if (effort.len > 0)
         return json_cstr(json_get(json_get(body, "output_config"), "effort"));
-    if (!str_equal(json_text(json_get(thinking, "type")), STR("enabled")))
+    if (!str_equal(json_get_text(thinking, "type"), STR("enabled")))
         return NULL;
     return thinking_effort_of(thinking_anthropic, budget);
 }
@@ -421,7 +419,7 @@ static const char *effort_of(const struct json *body)
  * much it thinks (adaptive), but is not told to think nothing: few servers know such an effort. */
 static bool is_thinking_said(const struct json *thinking)
 {
-    struct td_str type = json_text(json_get(thinking, "type"));
+    struct td_str type = json_get_text(thinking, "type");
     return str_equal(type, STR("enabled")) || str_equal(type, STR("adaptive"));
 }
 
@@ -439,7 +437,7 @@ bool messages_request_shows_thinking(const struct json *body)
 static void read_hints(struct chat_build *build, const struct json *body)
 {
     const char *effort = effort_of(body);
-    struct td_str service = json_text(json_get(body, "service_tier"));
+    struct td_str service = json_get_text(body, "service_tier");
     if (effort)
         chat_build_put(build, build->body, "reasoning_effort", json_new_cstr(effort));
     if (str_equal(service, STR("standard_only")))

@@ -119,8 +119,8 @@ static struct json *proved_thoughts(const struct dialect_reply *reply)
                                ? grown_value(reply->answer.members, "reasoning_details")
                                : NULL;
     for (size_t i = 0; json_kind_of(details) == JSON_KIND_ARRAY && i < json_count(details); i++)
-        if (json_text(json_get(json_at(details, i), "signature")).len > 0 ||
-            json_text(json_get(json_at(details, i), "data")).len > 0)
+        if (json_get_text(json_at(details, i), "signature").len > 0 ||
+            json_get_text(json_at(details, i), "data").len > 0)
             return details;
     json_free(details);
     return NULL;
@@ -228,9 +228,9 @@ static size_t write_thoughts(const struct dialect_reply *reply, const struct jso
     size_t written = 0;
     for (size_t i = 0; i < json_count(details); i++) {
         const struct json *detail = json_at(details, i);
-        struct td_str text = json_text(json_get(detail, "text"));
-        struct td_str signature = json_text(json_get(detail, "signature"));
-        struct td_str data = json_text(json_get(detail, "data"));
+        struct td_str text = json_get_text(detail, "text");
+        struct td_str signature = json_get_text(detail, "signature");
+        struct td_str data = json_get_text(detail, "data");
         if (signature.len == 0 && data.len == 0)
             continue;
         if (written++ > 0)

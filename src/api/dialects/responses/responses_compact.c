@@ -36,7 +36,7 @@ static struct td_str label_of(const char *caller, char label[static LABEL_BYTES_
 
 bool responses_compact_is(const struct json *item)
 {
-    struct td_str type = json_text(json_get(item, "type"));
+    struct td_str type = json_get_text(item, "type");
     return str_equal(type, STR("compaction")) || str_equal(type, STR("compaction_summary"));
 }
 
@@ -62,7 +62,7 @@ static bool unseal(const struct responses_history *from, struct td_str hex, stru
 static enum td_data_class class_of(const struct json *sealed, const char *name)
 {
     enum td_data_class data_class = TD_CLASS_RESTRICTED;
-    (void)names_class_parse(json_text(json_get(sealed, name)), &data_class);
+    (void)names_class_parse(json_get_text(sealed, name), &data_class);
     return data_class;
 }
 
@@ -82,7 +82,7 @@ bool responses_compact_open(const struct responses_history *from, const struct j
                              "%s is no compaction that this server has made for this key: send the "
                              "conversation itself",
                              at);
-    struct td_str summary = json_text(json_get(sealed, "summary"));
+    struct td_str summary = json_get_text(sealed, "summary");
     const struct history_class of = {.declared = class_of(sealed, "declared"),
                                      .seen = class_of(sealed, "seen")};
     history_class_raise(data_class, &of);
@@ -136,8 +136,7 @@ static struct json *translate(const struct json *body, struct fault *fault)
 
 static bool is_of_user(const struct json *item)
 {
-    return str_equal(json_text(json_get(item, "role")), STR("user")) &&
-           json_absent(json_get(item, MARK));
+    return str_equal(json_get_text(item, "role"), STR("user")) && json_absent(json_get(item, MARK));
 }
 
 /* The user's messages as they came: they go on beside the summary. */

@@ -10,7 +10,7 @@ static const char *prefix_of(const struct json *item)
 {
     static const char *const rows[][2] = {
         {"message", "msg"}, {"reasoning", "rs"}, {"function_call", "fc"}, {NULL, "item"}};
-    struct td_str type = json_text(json_get(item, "type"));
+    struct td_str type = json_get_text(item, "type");
     size_t i = 0;
     while (rows[i][0] && !str_equal(type, str_from(type.len ? rows[i][0] : "")) && type.len > 0)
         i++;
@@ -21,7 +21,7 @@ static const char *prefix_of(const struct json *item)
 static void write_id(const struct json *item, const struct responses_item_place *place,
                      char out[static RESPONSES_ITEM_ID_BYTES])
 {
-    struct td_str own = json_text(json_get(item, "id")), digits = place->owner;
+    struct td_str own = json_get_text(item, "id"), digits = place->owner;
     digits = str_slice(digits, str_find(digits, STR("_"), 0) + 1, digits.len);
     if (own.len > 0 && own.len < RESPONSES_ITEM_ID_BYTES && !memchr(own.data, '\0', own.len))
         snprintf(out, RESPONSES_ITEM_ID_BYTES, STR_FMT, STR_ARG(own));
@@ -54,7 +54,7 @@ struct json *responses_items_show(const struct json *item, const struct response
         json_put(shown, "status", json_new_cstr("completed"));
     if (json_kind_of(content) == JSON_KIND_TEXT)
         json_put(shown, "content",
-                 parts_of(content, str_equal(json_text(json_get(item, "role")), STR("assistant"))));
+                 parts_of(content, str_equal(json_get_text(item, "role"), STR("assistant"))));
     return shown;
 }
 

@@ -97,7 +97,7 @@ static bool add_call(struct reading *reading, const struct json *item, struct td
     struct chat_build *build = reading->build;
     struct buf whole;
     buf_init(&whole, CALL_BYTES_MAX);
-    responses_tools_write_name(json_text(json_get(item, "namespace")), name, &whole);
+    responses_tools_write_name(json_get_text(item, "namespace"), name, &whole);
     show(reading);
     if (!reading->calls)
         reading->calls = json_new_array();
@@ -294,7 +294,7 @@ static bool read_tool_choice(struct chat_build *build, const struct json *choice
         chat_build_put(build, build->body, "tool_choice", json_new_text(text));
         return true;
     }
-    struct td_str type = json_text(json_get(choice, "type"));
+    struct td_str type = json_get_text(choice, "type");
     if (str_equal(type, STR("allowed_tools")))
         return read_allowed(build, choice);
     if (!str_equal(type, STR("function")) && !str_equal(type, STR("custom")))
@@ -451,7 +451,7 @@ struct json *responses_request_translate(const struct json *body, struct fault *
 static void list_members_left_out(const struct json *body, struct buf *out)
 {
     const struct json *include = json_get(body, "include");
-    struct td_str truncation = json_text(json_get(body, "truncation"));
+    struct td_str truncation = json_get_text(body, "truncation");
     const char *both[COUNT_OF(same) + COUNT_OF(known)];
     size_t count = 0;
     for (size_t i = 0; same[i]; i++)

@@ -28,7 +28,7 @@ static const char shell_schema[] =
 
 static bool is_type(const struct json *tool, const char *type)
 {
-    return str_equal(json_text(json_get(tool, "type")), str_from(type));
+    return str_equal(json_get_text(tool, "type"), str_from(type));
 }
 
 void responses_tools_write_name(struct td_str space, struct td_str name, struct buf *out)
@@ -44,7 +44,7 @@ static bool is_named(struct td_str space, const struct json *tool, struct td_str
 {
     struct buf own;
     buf_init(&own, NAME_BYTES_MAX);
-    responses_tools_write_name(space, json_text(json_get(tool, "name")), &own);
+    responses_tools_write_name(space, json_get_text(tool, "name"), &own);
     bool same = !own.failed && str_equal(buf_view(&own), name);
     buf_deinit(&own);
     return same;
@@ -63,7 +63,7 @@ static bool find_in(const struct json *tools, struct td_str space, struct td_str
                                                : custom ? RESPONSES_CUSTOM
                                                         : RESPONSES_FUNCTION,
                                        .space = space,
-                                       .name = shell ? name : json_text(json_get(tool, "name"))};
+                                       .name = shell ? name : json_get_text(tool, "name")};
         return true;
     }
     return false;
@@ -77,7 +77,7 @@ struct responses_tool responses_tools_find(const struct json *tools, struct td_s
     for (size_t i = 0; i < json_count(tools); i++) {
         const struct json *space = json_at(tools, i);
         if (is_type(space, "namespace") &&
-            find_in(json_get(space, "tools"), json_text(json_get(space, "name")), name, &found))
+            find_in(json_get(space, "tools"), json_get_text(space, "name"), name, &found))
             break;
     }
     return found;
@@ -91,7 +91,7 @@ static bool push_tool(const struct json *tool, struct td_str space, struct td_st
     const struct json *strict = json_get(tool, "strict");
     struct buf name;
     buf_init(&name, NAME_BYTES_MAX);
-    responses_tools_write_name(space, json_text(json_get(tool, "name")), &name);
+    responses_tools_write_name(space, json_get_text(tool, "name"), &name);
     bool fits = !name.failed;
     struct json *made = chat_build_tool(buf_view(&name), description, parameters,
                                         json_absent(strict) ? NULL : strict);
@@ -123,7 +123,7 @@ static bool read_function(const struct json *tool, const char *place, struct td_
         return fault_request(fault, at, "%s must be an object (a JSON schema), not %s", at,
                              json_kind_name(json_kind_of(parameters)));
     }
-    return push_tool(tool, space, json_text(json_get(tool, "description")),
+    return push_tool(tool, space, json_get_text(tool, "description"),
                      json_absent(parameters) ? NULL : parameters, tools, fault);
 }
 
@@ -132,11 +132,11 @@ static bool read_custom(const struct json *tool, struct td_str space, struct jso
                         struct fault *fault)
 {
     const struct json *format = json_get(tool, "format");
-    struct td_str grammar = json_text(json_get(format, "definition"));
-    struct td_str syntax = json_text(json_get(format, "syntax"));
+    struct td_str grammar = json_get_text(format, "definition");
+    struct td_str syntax = json_get_text(format, "syntax");
     struct buf description;
     buf_init(&description, DESCRIPTION_BYTES_MAX);
-    buf_append_str(&description, json_text(json_get(tool, "description")));
+    buf_append_str(&description, json_get_text(tool, "description"));
     if (grammar.len > 0) {
         buf_printf(&description, "\n\nThe input follows this grammar (" STR_FMT "):\n",
                    STR_ARG(str_slice(syntax, 0, 40)));
@@ -210,7 +210,7 @@ bool responses_tools_read_allowed(const struct json *entry, const char *place, s
         return true;
     if (!shell && !chat_build_text(entry, place, "name", &name, fault))
         return false;
-    space = json_text(json_get(entry, "namespace"));
+    space = json_get_text(entry, "namespace");
     buf_init(&whole, NAME_BYTES_MAX);
     responses_tools_write_name(shell ? STR("") : space, name, &whole);
     bool fits = !whole.failed;
