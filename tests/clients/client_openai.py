@@ -38,6 +38,7 @@ CALL = {
         }
     ]
 }
+WHOLE = "response.completed"
 REST = {"tool_calls": [{"index": 0, "function": {"arguments": '"Oslo"}'}}]}
 
 
@@ -349,6 +350,27 @@ def test_a_client_that_leaves_stops_the_work():
                 if event.type == "response.output_text.delta":
                     break
         wait_until(lambda: cloud.gone_count == 1, what="the cloud noticed that its client left")
+
+
+@case
+def test_a_response_in_the_background_is_gone_on_with_as_a_stream():
+    cloud = ScriptedCloud(Script(text="one two three four", piece_delay=0.4))
+    with server(cloud) as tandem:
+        client = connect(tandem)
+        begun = client.responses.create(model="auto", input="Count.", background=True, stream=True)
+        seen = []
+        for event in begun:
+            seen.append(event)
+            if event.type == "response.output_text.delta":
+                break
+        begun.close()
+        name = seen[0].response.id
+        at = seen[-1].sequence_number
+        rest = list(client.responses.retrieve(name, stream=True, starting_after=at))
+        assert all(event.sequence_number > at for event in rest[:-1]), rest
+        equal((rest[-1].type, rest[-1].response.output_text), (WHOLE, "one two three four"))
+        with client.responses.stream(response_id=name) as stream:
+            equal(stream.get_final_response().output_text, "one two three four")
 
 
 @case
