@@ -396,7 +396,8 @@ static bool is_name(const struct words *words)
 
 /* What asks for a result, in front of a sum and behind it. */
 #define ASKS                                                                                       \
-    "what is|what's|whats|what are|what does|what do we get for|what do i get for|how much is|"    \
+    "what is|what's|whats|wat is|what are|what does|what do we get for|what do i get for|how "     \
+    "much is|"                                                                                     \
     "how much does|how much are|calculate|compute|evaluate|determine|work out|solve|find|do|give|" \
     "the result of|the value of|the result|result of|value of|the following|this|the expression|"  \
     "expression|the sum :|the answer to|sum :|task|problem|input|answer|result|arithmetic|q|"      \
@@ -413,11 +414,39 @@ static bool is_name(const struct words *words)
     "in digits|calculate|solution|answer|result|number|value|equals|equal|makes|make|gives|give|" \
     "is|a|=|?|:|."
 
+#define SHARE "what percent|what percentage|what %|how many percent"
+
+/* "what percent of 200 is 50", "50 is what percent of 200", "50 out of 200 as a percentage" */
+static bool answer_share(struct words words, struct buf *out)
+{
+    struct sum sum = {.words = &words};
+    double part, whole;
+    words_eat(&words, "what is|what's|whats|calculate");
+    if (words_eat(&words, SHARE)) {
+        words_eat(&words, "of");
+        whole = read_atom(&sum);
+        part = words_eat(&words, "is|are") ? read_atom(&sum) : fail(&sum);
+    } else {
+        part = read_atom(&sum);
+        bool asks =
+            words_eat(&words, "is|are") && words_eat(&words, SHARE) && words_eat(&words, "of");
+        bool tells = !asks && words_eat(&words, "out of|of");
+        whole = asks || tells ? read_atom(&sum) : fail(&sum);
+        if (tells && !words_eat(&words, "in percent|as a percentage|as percentage|as a percent|"
+                                        "as percent|in %|as %"))
+            return false;
+    }
+    return !sum.failed && words_ended(&words) && whole > 0 &&
+           words_write_number(out, part / whole * 100, 2) && (buf_append_char(out, '%'), true);
+}
+
 bool arithmetic_answer(struct words *words, struct buf *out)
 {
     struct sum sum = {.words = words};
     bool asked = false;
     size_t begin = words->next;
+    if (answer_share(*words, out))
+        return true;
     sum.italian = words_eat(words, "quanto");
     words->next = begin;
     while (words_eat(words, ASKS))

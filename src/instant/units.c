@@ -165,7 +165,8 @@ static bool eat_count(struct words *words, double *out)
 /* What stands around a quantity and the unit that is asked for. Which of the two comes first does
  * not matter: "5 km in miles", "how many miles are 5 km", "Target unit: miles. Quantity: 5 km". */
 #define AROUND                                                                                     \
-    "can you|could you|convert|converted|conversion|change|turn|translate|express|expressed|give|" \
+    "can you|could "                                                                               \
+    "you|convert|convrt|covert|converted|conversion|change|turn|translate|express|expressed|give|" \
     "write|rewrite|normalise|normalize|return|tell|show|put|need|want|get|from|"                   \
     "what is|what's|whats|what are|how much is|how much are|how far is|how heavy is|how hot is|"   \
     "how cold is|how long is|how tall is|how big is|how fast is|how many|how much|equal|equals|"   \
