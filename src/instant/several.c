@@ -22,6 +22,8 @@
 /* Who asks so wants values of a text. */
 #define TAKES \
     "extract|pull out|parse out|parse|pick out|extrahiere|extrais|extrayez|extrae|extraer|estrai"
+/* What follows says which values. */
+#define ALL "data|information|values|fields|details|structured data"
 /* Who asks so may want them. */
 #define ASKS                                                                                       \
     "find me|find|get me|get|give me|give|show me|show|tell me|list|return|read|identify|detect|"  \
@@ -114,8 +116,6 @@ static bool asks_for_labels(struct words *words, bool *head)
     return asks || (state >= 3 && is_next(words, "classify|label|tag|categorize|categorise"));
 }
 
-enum asked { ASKED_NOTHING, ASKED_ONE, ASKED_SEVERAL };
-
 /* stop: the sign behind it. */
 static enum asked look_at(struct td_str sentence, char stop)
 {
@@ -131,6 +131,8 @@ static enum asked look_at(struct td_str sentence, char stop)
         return ASKED_SEVERAL;
     bool takes = words_eat(&words, TAKES), known, many;
     bool verb = takes || words_eat(&words, ASKS);
+    if (takes && words_eat(&words, ALL) && words_ended(&words)) /* "You extract data." */
+        return ASKED_NOTHING;
     unsigned things = 0, unknown = 0, lists = 0;
     while (eat_thing(&words, &known, &many)) {
         things++;
@@ -166,12 +168,12 @@ bool several_in_json(struct td_str text)
     return false;
 }
 
-bool several_asked(struct td_str text)
+enum asked several_asked(struct td_str text)
 {
     text = str_trim(text);
     size_t begin = 0;
     if (several_in_json(text))
-        return false;
+        return ASKED_ONE;
     for (unsigned i = 0; begin < text.len; i++) {
         size_t end = sentence_end(text, begin);
         struct td_str sentence = str_slice(text, begin, end);
@@ -179,9 +181,9 @@ bool several_asked(struct td_str text)
         enum asked asked =
             looked ? look_at(sentence, end < text.len ? text.data[end] : '.') : ASKED_NOTHING;
         if (asked != ASKED_NOTHING)
-            return asked == ASKED_SEVERAL;
+            return asked;
         for (begin = end + 1; begin < text.len && ascii_is_space(text.data[begin]); begin++)
             ;
     }
-    return false;
+    return ASKED_NOTHING;
 }

@@ -6,9 +6,11 @@
 
 #include "base/core/str.h"
 
-/* Whether a message, or a system prompt, asks so. It need not be UTF-8. Where it asks for JSON it
- * does not: of that a model has learned to fill several members. */
-bool several_asked(struct td_str text);
+enum asked { ASKED_NOTHING, ASKED_ONE, ASKED_SEVERAL };
+
+/* What a message, or a system prompt, asks of a text. It need not be UTF-8. ASKED_ONE where it
+ * speaks of JSON: of that a model has learned to fill several members. */
+enum asked several_asked(struct td_str text);
 
 /* Whether it speaks of JSON. */
 bool several_in_json(struct td_str text);

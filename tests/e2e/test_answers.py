@@ -136,6 +136,10 @@ def test_several_things_are_not_answered_with_one_of_them():
             equal(answer.tandem["confidence"], 0)
             assert "computed" not in [r["code"] for r in answer.tandem["reasons"]], answer.tandem
         equal(tandem.chat(asked.replace(" and the amount", "")).text, "3 May 2026")
+        # Behind a system prompt with a task the message is material.
+        system = {"role": "system", "content": "Classify the message. Labels: billing, shipping."}
+        text = {"role": "user", "content": "Give me the name and the address of the driver"}
+        equal(tandem.chat([system, text]).text, "shipping")
 
 
 @case

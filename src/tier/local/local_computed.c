@@ -29,18 +29,20 @@ static bool says_how(const struct td_message *message)
            !local_asked_nothing(message->content);
 }
 
-/* Of what may answer a request without the model. alone: nothing before its question can change
- * what that asks. */
+/* Whether several things are asked for: by a system prompt, or, where none gives a task, by the
+ * question. *alone: nothing before the question can change what it asks. */
 static bool asks_several(const struct td_request *request, bool *alone)
 {
-    bool several = several_asked(request->messages[request->message_count - 1].content);
+    enum asked asked = ASKED_NOTHING;
     *alone = true;
-    for (size_t i = 0; i < request->message_count; i++)
+    for (size_t i = 0; i < request->message_count && asked == ASKED_NOTHING; i++)
         if (says_how(&request->messages[i])) {
             *alone = false;
-            several |= several_asked(request->messages[i].content);
+            asked = several_asked(request->messages[i].content);
         }
-    return several;
+    if (asked == ASKED_NOTHING && (*alone || !local_asked_for_label(request)))
+        asked = several_asked(request->messages[request->message_count - 1].content);
+    return asked == ASKED_SEVERAL;
 }
 
 /* Whether nothing was said before the question, but that an assistant is a helpful one: what it is

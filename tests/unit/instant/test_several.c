@@ -11,7 +11,7 @@
 static void check_all(const char *const *rows, size_t count, bool wanted)
 {
     for (size_t i = 0; i < count; i++) {
-        bool several = several_asked(str_from(rows[i]));
+        bool several = several_asked(str_from(rows[i])) == ASKED_SEVERAL;
         CHECK(several == wanted);
         if (several != wanted)
             fprintf(stderr, "\"%s\"\n", rows[i]);
@@ -33,6 +33,7 @@ static void test_lists_of_values_are_several_things(void)
         "Hi! Could you please extract the sender's name as well as the e-mail address from this?\n"
         "Best, Ann (ann@x.org)",
         "You are a helpful clerk. Extract the order number and the delivery date.",
+        "You extract data. Return the sender, the date and the total.",
         "Order 77 ships on 5 May 2025 to Rome.\n\nGive me the order number, the date and the city",
         "pull out the city & the zip code -> 8000 Zurich",
         "bitte extrahiere den namen und die telefonnummer: Anna, 030 123456",
@@ -113,12 +114,12 @@ static void test_long_texts_are_looked_at_once(void)
         size_t part = strlen(parts[i]);
         for (size_t at = 0; at < SIZE; at++)
             text[at] = parts[i][at % part];
-        CHECK(!several_asked((struct td_str){text, SIZE}) || i < 2);
+        CHECK(several_asked((struct td_str){text, SIZE}) != ASKED_SEVERAL || i < 2);
     }
     static const char end[] = ". Extract the date and the amount.";
     memset(text, 'a', SIZE);
     memcpy(text + SIZE - strlen(end), end, strlen(end));
-    CHECK(several_asked((struct td_str){text, SIZE}));
+    CHECK(several_asked((struct td_str){text, SIZE}) == ASKED_SEVERAL);
     free(text);
 }
 
