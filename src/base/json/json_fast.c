@@ -290,8 +290,10 @@ static json_t *read_value(struct reader *reader)
 
 struct json *json_fast_read(struct td_str text, int depth_max, bool reject_duplicates)
 {
+    if (text.len == 0) /* its data may be NULL */
+        return NULL;
     struct reader reader = {text.data, text.data + text.len, depth_max, reject_duplicates};
-    json_t *value = text.len ? read_value(&reader) : NULL;
+    json_t *value = read_value(&reader);
     skip_space(&reader);
     if (value && reader.at == reader.end)
         return (struct json *)value;
