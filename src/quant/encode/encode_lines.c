@@ -158,6 +158,24 @@ static void quantize(const struct lines *lines, struct lines_format format,
     }
 }
 
+/* The gain of a super-block that was rounded with d and dmin. Scales with the least error are too
+ * small, as what is stored is a projection of x: the sum of i x stored(x), i being the importance,
+ * is less than that of i x^2. So all products of a matrix come out too small, by 4 % at 2 bits, and
+ * more so with each layer. With the gain they are right in the mean, for a few per cent of error
+ * (EDEN, 2108.08842, section 3). From 4 bits on there is nothing to win. */
+static float gain(const struct lines *lines, const struct lines_stored *stored,
+                  const float *importance, const int8_t *q)
+{
+    float d = f16_to_f32(stored->d), d_min = f16_to_f32(stored->d_min), whole = 0, kept = 0;
+    for (unsigned i = 0; i < SUPER_BLOCK; i++) {
+        const struct lines_sub *sub = &stored->sub[i / 16];
+        float x = lines->search[i / 16].x[i % 16], weighed = importance ? x * importance[i] : x;
+        whole += weighed * x;
+        kept += weighed * (d * (float)(sub->scale * q[i]) - d_min * (float)sub->minimum);
+    }
+    return kept > whole / 2 ? whole / kept : 1;
+}
+
 /* Encodes a super-block up to the layout: q [256] and what is stored. */
 static void encode(const float *x, const float *importance, struct lines_format format,
                    struct lines_stored *stored, int8_t *q)
@@ -171,6 +189,11 @@ static void encode(const float *x, const float *importance, struct lines_format 
         search_round(&lines.search[j], (struct search_range){0, format.high, 0},
                      d * (float)stored->sub[j].scale, d_min * (float)stored->sub[j].minimum,
                      q + j * format.sub_size);
+    if (format.high > 3)
+        return;
+    float more = gain(&lines, stored, importance, q);
+    stored->d = encode_half(d * more);
+    stored->d_min = encode_half(d_min * more);
 }
 
 /* The twelve bytes that q4_k_scales() unpacks. */
