@@ -366,7 +366,7 @@ static const struct api_endpoint *find_endpoint(struct api *api, struct http_req
 static void reply_no_memory(struct api *api, struct http_request *request)
 {
     struct fault fault;
-    fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
+    fault_no_memory(&fault);
     api_reply_fault(api, request, &fault);
 }
 

@@ -222,7 +222,7 @@ void capabilities_handle(struct api *api, struct http_request *request, const ch
     struct fault fault;
     struct model_rows *rows = calloc(1, sizeof *rows);
     if (!rows) {
-        fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        fault_no_memory(&fault);
         api_reply_fault(api, request, &fault);
         return;
     }

@@ -103,8 +103,7 @@ static bool keep(const struct api *api, const struct http_request *http, struct 
         return fault_request(fault, "x-tandem-defer", "a request to this path cannot be deferred");
     struct deferred_text *text = calloc(1, sizeof *text);
     if (!text) {
-        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-        return false;
+        return fault_no_memory(fault);
     }
     memcpy(text->path, path, strlen(path) + 1);
     make_path_whole(text->path);

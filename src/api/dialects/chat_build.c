@@ -52,12 +52,6 @@ void chat_build_put(struct chat_build *build, struct json *object, const char *n
     build->failed |= !json_get(object, name);
 }
 
-static bool no_memory(struct fault *fault)
-{
-    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-    return false;
-}
-
 bool chat_build_begin(struct chat_build *build, struct fault *fault)
 {
     ASSERT(build && fault);
@@ -67,7 +61,7 @@ bool chat_build_begin(struct chat_build *build, struct fault *fault)
         return true;
     json_free(build->body);
     json_free(build->messages);
-    return no_memory(fault);
+    return fault_no_memory(fault);
 }
 
 /* OpenAI refuses choices of tools without tools. Other dialects take them, and of their tools some
@@ -92,7 +86,7 @@ struct json *chat_build_end(struct chat_build *build, bool ok)
     if (ok && !build->failed)
         return build->body;
     if (ok)
-        no_memory(build->fault);
+        fault_no_memory(build->fault);
     json_free(build->body);
     return NULL;
 }
@@ -174,7 +168,7 @@ bool chat_build_push(struct json *parts, struct json *part, struct fault *fault)
 {
     size_t before = json_count(parts);
     json_push(parts, part);
-    return json_count(parts) > before || no_memory(fault);
+    return json_count(parts) > before || fault_no_memory(fault);
 }
 
 bool chat_build_push_text(struct json *parts, struct td_str text, struct fault *fault)
@@ -272,7 +266,7 @@ struct json *chat_build_plain(const struct json *content, const char *place,
         fault_request(fault, place, "%s must be a string or a list of parts, not %s", place,
                       json_kind_name(json_kind_of(content)));
     if (!plain && !fault->code)
-        no_memory(fault);
+        fault_no_memory(fault);
     return plain;
 }
 

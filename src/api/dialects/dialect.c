@@ -95,8 +95,7 @@ static bool put_path(const struct dialect_path *path, struct json *asked, struct
         json_put(asked, "stream", json_new_bool(path->streams));
     if (!path->says_stream || json_bool(json_get(asked, "stream"), !path->streams) == path->streams)
         return true;
-    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-    return false;
+    return fault_no_memory(fault);
 }
 
 bool dialect_read(const struct dialect *dialect, struct td_str body, request_header_fn *header,

@@ -173,7 +173,7 @@ enum http_body_use files_admit_upload(struct api *api, struct http_request *requ
         return HTTP_BODY_DROP;
     struct upload *upload = calloc(1, sizeof *upload);
     if (!upload) {
-        fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        fault_no_memory(&fault);
         api_reply_fault(api, request, &fault);
         return HTTP_BODY_DROP;
     }

@@ -187,6 +187,12 @@ void fault_too_large(struct fault *fault)
               "the answer is larger than this server can send whole; ask for a stream");
 }
 
+bool fault_no_memory(struct fault *fault)
+{
+    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
+    return false;
+}
+
 void fault_stopping(struct fault *fault)
 {
     fault_set(fault, 503, "server_error", "shutting_down", "the server is stopping");

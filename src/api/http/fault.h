@@ -41,6 +41,8 @@ void fault_upstream(struct fault *fault, bool denied, const char *message);
 void fault_refused(struct fault *fault, int http, const char *error_code, const char *message,
                    const char *param);
 
+/* Always false. */
+bool fault_no_memory(struct fault *fault);
 /* An answer that is larger than this server can send whole. */
 void fault_too_large(struct fault *fault);
 /* The server stops: ask again, another process may answer. */

@@ -21,8 +21,7 @@ bool call_deadline_start(struct call_deadline *deadline, struct api *api, struct
     if (arena && deadline->ms)
         deadline->timer = loop_timer_new(api->loop, on_passed, ctx);
     if (!arena || (deadline->ms && !deadline->timer)) {
-        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-        return false;
+        return fault_no_memory(fault);
     }
     if (deadline->timer)
         loop_timer_start(api->loop, deadline->timer, deadline->ms);

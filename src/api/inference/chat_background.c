@@ -47,8 +47,7 @@ bool chat_detach(struct chat *chat, struct fault *fault)
     chat->wanted = loop_timer_new(api->loop, look_whether_wanted, chat);
     buf_init(&chat->body, 2 * chat->request.asked_bytes + 65536);
     if (!chat->wanted) {
-        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-        return false;
+        return fault_no_memory(fault);
     }
     if (!kept_answer_begin(&kept, &chat->body, fault))
         return false;

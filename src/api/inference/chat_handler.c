@@ -599,7 +599,7 @@ void chat_handle_on(struct api *api, struct http_request *request, const struct 
     struct fault fault = {0};
     struct chat *chat = chat_new(api, dialect, request);
     if (!chat) {
-        fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        fault_no_memory(&fault);
         api_reply_fault(api, request, &fault);
         return;
     }

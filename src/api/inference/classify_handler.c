@@ -387,8 +387,7 @@ static bool make_room(struct classify_call *call, struct fault *fault)
     call->probabilities = calloc(texts, labels * sizeof *call->probabilities);
     if (names && call->states && call->rows && call->probabilities)
         return true;
-    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-    return false;
+    return fault_no_memory(fault);
 }
 
 /* Many texts can wait. The header's value was checked with the deadline's. */
@@ -427,7 +426,7 @@ void classify_handle(struct api *api, struct http_request *request, const char *
     struct fault fault = {0};
     struct classify_call *call = calloc(1, sizeof *call);
     if (!call) {
-        fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        fault_no_memory(&fault);
         api_reply_fault(api, request, &fault);
         return;
     }

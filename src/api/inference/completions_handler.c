@@ -452,7 +452,7 @@ static void step(void *ctx)
     }
     free_ended_requests(call);
     if (!call->checked && !check_prompts(call)) {
-        fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        fault_no_memory(&fault);
         fail(call, &fault);
         return;
     }
@@ -503,8 +503,7 @@ static bool read_request(struct completion_call *call, struct http_request *http
         call->choice_count = request->prompt_count * request->n;
         return quota_enter_request(api, http, (uint32_t)call->choice_count, call->arena, td, fault);
     }
-    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-    return false;
+    return fault_no_memory(fault);
 }
 
 void completions_handle(struct api *api, struct http_request *request, const char *rest)
@@ -512,7 +511,7 @@ void completions_handle(struct api *api, struct http_request *request, const cha
     struct fault fault = {0};
     struct completion_call *call = call_new(api, request);
     if (!call) {
-        fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        fault_no_memory(&fault);
         api_reply_fault(api, request, &fault);
         return;
     }

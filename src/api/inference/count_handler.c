@@ -47,7 +47,7 @@ static void count(struct api *api, struct http_request *request, const struct di
     struct arena *arena = arena_new(api->host->arena_bytes_max);
     const struct responses_history from = responses_history_of(api);
     if (!arena)
-        fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        fault_no_memory(&fault);
     if (arena &&
         dialect_read_on(dialect, &(struct dialect_path){0}, &from, http_request_body(request),
                         access_find_header, request, arena, &asked, &fault))

@@ -232,7 +232,7 @@ static void handle(struct api *api, struct http_request *request, struct td_str 
     struct fault fault = {0};
     struct embedding_call *call = calloc(1, sizeof *call);
     if (!call) {
-        fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        fault_no_memory(&fault);
         api_reply_fault(api, request, &fault);
         return;
     }

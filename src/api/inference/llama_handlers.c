@@ -33,7 +33,7 @@ typedef void answer_fn(struct question *question);
 
 static void no_memory(struct question *question)
 {
-    fault_from_status(&question->fault, TD_NO_MEMORY, "no memory for another request", NULL);
+    fault_no_memory(&question->fault);
 }
 
 static void failed(struct question *question, enum td_status status, const struct td_error *err,

@@ -168,8 +168,7 @@ bool quota_enter_request(struct api *api, struct http_request *http, uint32_t co
     answer *= count;
     if (!access_give(api, arena, td) || !tracing_give(api, http, arena, td) ||
         !give_terms(api, arena, td)) {
-        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-        return false;
+        return fault_no_memory(fault);
     }
     return quota_enter(api, http, guess_prompt(td, http_request_body(http).len),
                        answer < UINT32_MAX ? (uint32_t)answer : UINT32_MAX, &td->meters, fault);

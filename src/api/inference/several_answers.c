@@ -323,7 +323,7 @@ bool several_answers_begin(struct api *api, struct http_request *request)
         several->step = loop_timer_new(api->loop, step, several);
     if (!several || !several->step ||
         !event_stream_init(&several->stream, api, request, &event_form_openai, NULL)) {
-        fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        fault_no_memory(&fault);
         if (count > OPENAI_ANSWERS_MAX)
             fault_request(&fault, "n", "n must be a whole number from 1 to %d", OPENAI_ANSWERS_MAX);
         if (several)

@@ -249,12 +249,6 @@ static bool push_allowed(const struct json *tools, const struct json *allowed, s
     return true;
 }
 
-static bool no_memory(struct fault *fault)
-{
-    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-    return false;
-}
-
 bool body_forms_narrow_tools(struct json *object, struct fault *fault)
 {
     const struct json *choice = json_get(object, "tool_choice");
@@ -277,5 +271,5 @@ bool body_forms_narrow_tools(struct json *object, struct fault *fault)
     json_put(object, "tools", tools);
     whole = whole && json_get(object, "tools") == tools;
     json_put(object, "tool_choice", word);
-    return (whole && json_get(object, "tool_choice") == word) || no_memory(fault);
+    return (whole && json_get(object, "tool_choice") == word) || fault_no_memory(fault);
 }

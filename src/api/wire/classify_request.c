@@ -46,8 +46,7 @@ static bool read_texts(const struct json *list, const char *name, size_t count_m
                              count_max);
     *out = calloc(found, sizeof **out);
     if (!*out) {
-        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-        return false;
+        return fault_no_memory(fault);
     }
     for (*count = 0; *count < found; ++*count) {
         const struct json *value = json_at(list, *count);
@@ -78,8 +77,7 @@ static bool check_twins(const struct classify_request *request, struct fault *fa
 {
     const struct td_str **sorted = calloc(request->label_count, sizeof *sorted);
     if (!sorted) {
-        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-        return false;
+        return fault_no_memory(fault);
     }
     for (size_t i = 0; i < request->label_count; i++)
         sorted[i] = &request->labels[i];
@@ -122,8 +120,7 @@ static bool read_input(struct classify_request *out, struct fault *fault)
                           &out->text_count, fault);
     out->texts = calloc(1, sizeof *out->texts);
     if (!out->texts) {
-        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-        return false;
+        return fault_no_memory(fault);
     }
     out->text_count = 1;
     if (!read_text(out->body, "text", CLASSIFY_TEXT_BYTES_MAX, &out->texts[0], fault))

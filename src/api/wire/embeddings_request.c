@@ -75,8 +75,7 @@ static bool read_inputs(const struct td_model *model, struct embeddings_request 
     out->inputs = calloc(count, sizeof *out->inputs);
     out->ids = calloc(count_ids(input, list) + 1, sizeof *out->ids);
     if (!out->inputs || !out->ids) {
-        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-        return false;
+        return fault_no_memory(fault);
     }
     int32_t *ids = out->ids;
     for (size_t i = 0; i < count; i++) {

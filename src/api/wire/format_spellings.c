@@ -203,12 +203,6 @@ static bool parse_text(struct format_wish *wish, struct json **owned, struct fau
     return true;
 }
 
-static bool no_memory(struct fault *fault)
-{
-    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-    return false;
-}
-
 /* {"type": "json_schema", "json_schema": {"name", "schema"}}, or {"type": "json_object"}. Without
  * `strict`, which asks more of a schema than other servers do. **takes** schema. */
 static const struct json *put_format(struct json *body, bool has_schema, struct json *schema)
@@ -255,7 +249,7 @@ static bool unify(struct json *body, struct format_wish *wish, struct fault *fau
     remove_spellings(body);
     bool whole = has_schema ? wish->value != NULL
                             : json_get(json_get(body, "response_format"), "type") != NULL;
-    return whole || no_memory(fault);
+    return whole || fault_no_memory(fault);
 }
 
 bool format_spellings_unify(struct json *body, struct format_wish *out, struct fault *fault)

@@ -81,7 +81,7 @@ static struct json *translate(const struct json *body, struct fault *fault)
     if (whole && json_count(out) == count)
         return out;
     json_free(out);
-    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
+    fault_no_memory(fault);
     return NULL;
 }
 

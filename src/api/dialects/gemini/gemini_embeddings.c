@@ -37,7 +37,7 @@ static struct json *request_of(const struct json *body, struct json *inputs,
     if (json_count(out) == wanted)
         return out;
     json_free(out);
-    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
+    fault_no_memory(fault);
     return NULL;
 }
 

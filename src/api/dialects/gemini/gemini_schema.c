@@ -165,6 +165,6 @@ struct json *gemini_schema(const struct json *schema, const char *place, struct 
     const struct making making = {place, fault};
     struct json *made = make(schema, &making);
     if (!made && !fault->code)
-        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        fault_no_memory(fault);
     return made;
 }

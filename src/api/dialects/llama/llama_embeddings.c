@@ -32,7 +32,7 @@ static struct json *translate(const struct json *body, struct fault *fault)
         json_put(out, "model", json_new_text(STR("auto")));
     json_remove(out, "encoding_format");
     if (!out)
-        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        fault_no_memory(fault);
     return out;
 }
 

@@ -12,7 +12,7 @@ static struct json *translate_embed(const struct json *body, struct fault *fault
     struct json *out = json_clone(body);
     struct td_str name = json_text(json_get(out, "model"));
     if (!out) {
-        fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        fault_no_memory(fault);
         return NULL;
     }
     json_remove(out, "encoding_format");

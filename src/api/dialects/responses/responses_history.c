@@ -55,12 +55,6 @@ static bool fault_absent(const struct responses_history *from, struct fault *fau
     return false;
 }
 
-static bool fault_memory(struct fault *fault)
-{
-    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-    return false;
-}
-
 /* --- earlier turns --- */
 
 /* From the newest back to the first. */
@@ -100,7 +94,7 @@ static bool chain_add(const struct responses_history *from, const char *id,
         return fault_request(fault, "previous_response_id",
                              "what went before is larger than a request may be");
     if (!chain_grow(chain))
-        return fault_memory(fault);
+        return fault_no_memory(fault);
     memcpy(chain->ids[chain->count], id, HISTORY_ID_BYTES);
     struct history_found *own = &chain->turns[chain->count++];
     *own = *turn;
@@ -117,7 +111,7 @@ static bool chain_read(const struct responses_history *from, struct td_str id, s
 {
     char name[HISTORY_ID_BYTES]; /* a copy, because the turns move as they become more */
     struct history_run *run = malloc(sizeof *run);
-    bool ok = run || fault_memory(fault);
+    bool ok = run || fault_no_memory(fault);
     while (ok && id.len > 0) {
         if (id.len >= sizeof name || !history_find_run(from->history, from->caller, id, run)) {
             ok = fault_previous(from, fault, id);
@@ -194,7 +188,7 @@ static struct history_text *text_of(struct buf *buf, struct fault *fault)
 {
     struct history_text *text = buf->failed ? NULL : history_text_new(buf_view(buf));
     if (!text)
-        fault_memory(fault);
+        fault_no_memory(fault);
     return text;
 }
 
