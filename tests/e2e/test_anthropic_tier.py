@@ -8,19 +8,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
-from scripted_cloud import Script, ScriptedCloud
+from scripted_cloud import WEATHER, Script, ScriptedCloud
 from scripted_providers import ScriptedAnthropic
 from tandem import Tandem, clean_environment, parse_events, run, stream_text
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAA" * 20  # what it shows does not matter here
-TOOL = {
-    "type": "function",
-    "function": {
-        "name": "weather",
-        "description": "The weather of a city.",
-        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
-    },
-}
 
 
 def config(cloud, model="claude-haiku-4-5", more="", rest=""):
@@ -88,7 +80,7 @@ def test_tools_there_and_back():
     cloud.tool_calls = [("weather", '{"city": "Oslo"}'), ("now", "")]
     now = {"type": "function", "function": {"name": "now"}}
     with serve(cloud) as tandem:
-        answer = tandem.chat("Weather?", tools=[TOOL, now], parallel_tool_calls=False)
+        answer = tandem.chat("Weather?", tools=[WEATHER, now], parallel_tool_calls=False)
         message = answer.json["choices"][0]["message"]
         equal(answer.json["choices"][0]["finish_reason"], "tool_calls", str(answer.body))
         equal([c["function"]["name"] for c in message["tool_calls"]], ["weather", "now"])
@@ -103,7 +95,7 @@ def test_tools_there_and_back():
             for number, call in enumerate(message["tool_calls"])
         ]
         history = [{"role": "user", "content": "Weather?"}, message, *results]
-        answer = tandem.chat(history, tools=[TOOL, now])
+        answer = tandem.chat(history, tools=[WEATHER, now])
         equal((answer.status, answer.text), (200, "I look."), str(answer.body))
         turns = sent(cloud)["messages"]
         equal([m["role"] for m in turns], ["user", "assistant", "user"])
@@ -117,7 +109,7 @@ def test_tools_there_and_back():
                 {"type": "tool", "name": "weather"},
             ),
         ]:
-            tandem.chat("Weather?", tools=[TOOL], tool_choice=choice)
+            tandem.chat("Weather?", tools=[WEATHER], tool_choice=choice)
             equal(sent(cloud)["tool_choice"], told)
 
 
@@ -127,7 +119,7 @@ def test_thoughts_come_and_go_back_with_their_signature():
     cloud.thought = "Two and two."
     cloud.tool_calls = [("weather", '{"city": "Oslo"}')]
     with serve(cloud) as tandem:
-        answer = tandem.chat("2+2?", tools=[TOOL], reasoning_effort="low", max_tokens=100)
+        answer = tandem.chat("2+2?", tools=[WEATHER], reasoning_effort="low", max_tokens=100)
         message = answer.json["choices"][0]["message"]
         equal(message["reasoning"], "Two and two.", str(answer.body))
         equal(message["reasoning_details"][0]["signature"], cloud.signature)
@@ -136,13 +128,13 @@ def test_thoughts_come_and_go_back_with_their_signature():
         cloud.tool_calls = []
         result = {"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "ok"}
         history = [{"role": "user", "content": "2+2?"}, message, result]
-        answer = tandem.chat(history, tools=[TOOL], reasoning_effort="low")
+        answer = tandem.chat(history, tools=[WEATHER], reasoning_effort="low")
         equal(answer.status, 200, str(answer.body))
         thought = sent(cloud)["messages"][1]["content"][0]
         equal((thought["type"], thought["thinking"]), ("thinking", "Two and two."))
         # A client that keeps no thoughts goes on without thinking, instead of being refused.
         del message["reasoning_details"], message["reasoning"]
-        answer = tandem.chat(history, tools=[TOOL], reasoning_effort="low")
+        answer = tandem.chat(history, tools=[WEATHER], reasoning_effort="low")
         equal((answer.status, "thinking" in sent(cloud)), (200, False), str(answer.body))
 
 

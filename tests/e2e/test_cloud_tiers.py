@@ -9,20 +9,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
-from scripted_cloud import Script, ScriptedCloud
+from scripted_cloud import WEATHER, Script, ScriptedCloud
 from scripted_providers import ScriptedBedrock, ScriptedGemini
 from tandem import Tandem, clean_environment, run, stream_text
 
 DATA = "iVBORw0KGgoAAAANSUhEUgAA" * 20  # what it shows does not matter here
 CLAUDE = "eu.anthropic.claude-haiku-4-5-20251001-v1:0"
-TOOL = {
-    "type": "function",
-    "function": {
-        "name": "weather",
-        "description": "The weather of a city.",
-        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
-    },
-}
 
 
 class Cloud:
@@ -108,7 +100,7 @@ def test_tools_there_and_back():
         cloud.peer.tool_calls = [("weather", '{"city": "Oslo"}'), ("now", "")]
         now = {"type": "function", "function": {"name": "now"}}
         with cloud.serve() as tandem:
-            answer = tandem.chat("Weather?", tools=[TOOL, now], tool_choice="required")
+            answer = tandem.chat("Weather?", tools=[WEATHER, now], tool_choice="required")
             choice = answer.json["choices"][0]
             equal(choice["finish_reason"], "tool_calls", f"{kind} {answer.body!r}")
             calls = choice["message"]["tool_calls"]
@@ -127,7 +119,7 @@ def test_tools_there_and_back():
                 for call in calls
             ]
             history = [{"role": "user", "content": "Weather?"}, choice["message"], *results]
-            answer = tandem.chat(history, tools=[TOOL, now])
+            answer = tandem.chat(history, tools=[WEATHER, now])
             equal((answer.status, answer.text), (200, "I look."), f"{kind} {answer.body!r}")
             for choice, told in [
                 ("none", {"mode": "NONE"}),
@@ -136,7 +128,7 @@ def test_tools_there_and_back():
                     {"mode": "ANY", "allowedFunctionNames": ["weather"]},
                 ),
             ]:
-                tandem.chat("Weather?", tools=[TOOL], tool_choice=choice)
+                tandem.chat("Weather?", tools=[WEATHER], tool_choice=choice)
                 if kind != "bedrock":
                     equal(cloud.sent()["toolConfig"]["functionCallingConfig"], told)
                 elif choice == "none":
@@ -148,14 +140,14 @@ def test_signatures_of_calls_go_back():
     cloud = Cloud("gemini", Script(text="Well."), model="gemini-3.7-flash")
     cloud.peer.tool_calls = [("weather", '{"city": "Oslo"}')]
     with cloud.serve() as tandem:
-        message = tandem.chat("Weather?", tools=[TOOL]).json["choices"][0]["message"]
+        message = tandem.chat("Weather?", tools=[WEATHER]).json["choices"][0]["message"]
         call = message["tool_calls"][0]
         signature = call["extra_content"]["google"]["thought_signature"]
         equal(signature, cloud.peer.signature)
         result = {"role": "tool", "tool_call_id": call["id"], "content": "cold"}
         history = [{"role": "user", "content": "Weather?"}, message, result]
         cloud.peer.tool_calls = []
-        equal(tandem.chat(history, tools=[TOOL]).status, 200)
+        equal(tandem.chat(history, tools=[WEATHER]).status, 200)
         parts = cloud.sent()["contents"][1]["parts"]
         equal(parts[-1]["thoughtSignature"], cloud.peer.signature)
         equal(
@@ -163,7 +155,7 @@ def test_signatures_of_calls_go_back():
             {"name": "weather", "response": {"result": "cold"}},
         )
         del call["extra_content"]  # a client that does not keep it
-        equal(tandem.chat(history, tools=[TOOL]).status, 200)
+        equal(tandem.chat(history, tools=[WEATHER]).status, 200)
 
 
 @case
@@ -177,7 +169,7 @@ def test_thoughts():
         cloud.peer.thought = "Two and two."
         cloud.peer.tool_calls = [("weather", "{}")] if kind == "bedrock" else []
         with cloud.serve() as tandem:
-            answer = tandem.chat("2+2?", reasoning_effort="low", tools=[TOOL], max_tokens=100)
+            answer = tandem.chat("2+2?", reasoning_effort="low", tools=[WEATHER], max_tokens=100)
             message = answer.json["choices"][0]["message"]
             equal(message["reasoning"], "Two and two.", f"{kind} {answer.body!r}")
             body = cloud.sent()
@@ -191,7 +183,7 @@ def test_thoughts():
             result = {"role": "tool", "content": "ok"}
             result["tool_call_id"] = message["tool_calls"][0]["id"]
             history = [{"role": "user", "content": "2+2?"}, message, result]
-            answer = tandem.chat(history, reasoning_effort="low", tools=[TOOL])
+            answer = tandem.chat(history, reasoning_effort="low", tools=[WEATHER])
             equal(answer.status, 200, str(answer.body))
             first = cloud.sent()["messages"][1]["content"][0]["reasoningContent"]
             equal(first["reasoningText"]["text"], "Two and two.")

@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from private_letter import LETTER, PRIVATE
-from scripted_cloud import Script, ScriptedCloud
+from scripted_cloud import WEATHER, Script, ScriptedCloud
 from tandem import Tandem, edge_first, parse_sse
 
 ONLY_CLOUD = {"x-tandem-mode": "only-cloud"}
@@ -126,16 +126,6 @@ def test_options_format_and_think_reach_the_tier():
         assert "response_format" not in sent(cloud), sent(cloud)
 
 
-TOOL = {
-    "type": "function",
-    "function": {
-        "name": "weather",
-        "description": "The weather of a city.",
-        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
-    },
-}
-
-
 def call_of(number, city):
     arguments = json.dumps({"city": city})
     return {
@@ -149,7 +139,7 @@ def call_of(number, city):
 def test_tools_over_two_turns():
     calls = {"tool_calls": [call_of(0, "Oslo"), call_of(1, "Rome")]}
     cloud = ScriptedCloud(Script(pieces=[""], extra_delta=calls, finish="tool_calls"))
-    ask = {"model": "auto", "messages": HI, "tools": [TOOL]}
+    ask = {"model": "auto", "messages": HI, "tools": [WEATHER]}
     with server(cloud) as tandem:
         whole = post(tandem, "/api/chat", {**ask, "stream": False}).json["message"]
         streamed = lines(post(tandem, "/api/chat", ask))
@@ -161,7 +151,7 @@ def test_tools_over_two_turns():
                 [{"city": "Oslo"}, {"city": "Rome"}],
             )
         equal(streamed[-1]["done_reason"], "stop")
-        equal(sent(cloud)["tools"], [TOOL])
+        equal(sent(cloud)["tools"], [WEATHER])
         cloud.script = Script(text="Sunny.")
         bare = [{"function": call["function"]} for call in whole["tool_calls"]]
         turn = [

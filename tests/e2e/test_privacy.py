@@ -429,17 +429,18 @@ MEMBERS = [
         }
     },
 ]
+MASKINGS = (
+    "",
+    "privacy: {pseudonyms: {on: true}}\n",
+    "privacy: {pseudonyms: {on: true, classes: [sensitive, restricted]}}\n",
+)
 MEMBER_VALUES = [b"536228745", b"Geheim123!", b"C01X00T47", b"12/03/1987", b"52.520008"]
 
 
 @case
 def test_what_announces_a_value_may_stand_in_the_text_before():
     cloud = ScriptedCloud(Script(text="Cloud."))
-    for masking in (
-        "",
-        "privacy: {pseudonyms: {on: true}}\n",
-        "privacy: {pseudonyms: {on: true, classes: [sensitive, restricted]}}\n",
-    ):
+    for masking in MASKINGS:
         with Tandem(edge_first(cloud.base_url) + masking, env={"TEST_CLOUD_KEY": "k"}) as tandem:
             for i, (question, value) in enumerate(ANNOUNCED):
                 asked = [
@@ -486,11 +487,7 @@ def test_what_announces_a_value_may_stand_in_the_text_before():
 @case
 def test_a_members_name_announces_its_value():
     cloud = ScriptedCloud(Script(text="Cloud."))
-    for masking in (
-        "",
-        "privacy: {pseudonyms: {on: true}}\n",
-        "privacy: {pseudonyms: {on: true, classes: [sensitive, restricted]}}\n",
-    ):
+    for masking in MASKINGS:
         with Tandem(edge_first(cloud.base_url) + masking, env={"TEST_CLOUD_KEY": "k"}) as tandem:
             for i, member in enumerate(MEMBERS):
                 answer = tandem.chat(f"Hello {i}", {"x-tandem-mode": "only-cloud"}, **member)
