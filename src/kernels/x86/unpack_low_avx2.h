@@ -376,12 +376,11 @@ TILE_INLINE void take_tq1_0(struct part *part, size_t r)
 {
     const uint8_t *at = part->at[r];
     __m256i digits[3][5]; /* of each sixteen bytes */
-    __m256i last = _mm256_set1_epi32((int)load_u32(at + 48)), power = last;
-#pragma GCC unroll 3
-    for (int i = 1; i < 4; i++) { /* bytes of four go to four digits of four weights */
-        power = times_3(power);
-        last = _mm256_blend_epi32(last, power, 0x10 << i);
-    }
+    /* four bytes have four digits for four weights */
+    __m256i once = _mm256_set1_epi32((int)load_u32(at + 48)), three = times_3(once);
+    __m256i nine = times_3(three);
+    __m256i last = _mm256_blend_epi32(_mm256_blend_epi32(once, three, 0x20),
+                                      _mm256_blend_epi32(nine, times_3(nine), 0x80), 0xc0);
 #pragma GCC unroll 3
     for (size_t i = 0; i < 3; i++) {
         __m256i bytes = sixteen_twice(at + 16 * i);
