@@ -53,6 +53,11 @@ struct part {
  * them, and store most of them for that time. */
 #define KEEP(register) __asm__("" : "+x"(register))
 
+/* Sums stay where they are. Otherwise compilers carry them from block to block, for which there is
+ * no register left: they store each sum twice and load it from the stack. With weights of 16 bits
+ * and whole blocks this makes no difference. */
+#define KEEP_STORED(sums) __asm__("" : "+m"(*(__m256 *)(void *)(sums)))
+
 TILE_INLINE __m256i repeat_four(const void *at)
 {
     return _mm256_set1_epi32((int32_t)load_u32(at));
@@ -175,6 +180,8 @@ TILE_INLINE void block_32(struct traits_32 traits, const struct panel_tile *w, s
 #pragma GCC unroll 4
         for (int r = 0; r < TILE_ROWS; r++) {
             float *to = sums[r] + 8 * c;
+            if (traits.kind != KIND_WIDE)
+                KEEP_STORED(to);
             __m256 factor = _mm256_mul_ps(_mm256_broadcast_ss(&w->w32.scale[block][r]), scale);
             __m256 sum =
                 _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots[r][c]), factor, _mm256_load_ps(to));
@@ -209,6 +216,7 @@ static void multiply_low(const struct part *part)
 #pragma GCC unroll 4
             for (int r = 0; r < TILE_ROWS; r++) {
                 float *to = part->sums[r] + 8 * c;
+                KEEP_STORED(to);
                 __m256 factor =
                     _mm256_mul_ps(_mm256_broadcast_ss(&part->w->w16.scale[i][r]), scale);
                 _mm256_store_ps(to, _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots[r][c]), factor,
