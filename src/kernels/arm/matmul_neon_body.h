@@ -88,10 +88,6 @@ TILE_INLINE void multiply_32(enum tensor_type type, const struct rows_32 *w, con
 
 TILE_INLINE void tile_32(const struct tile *tile, enum tensor_type type, int rows, int tokens)
 {
-    if (rows == ROWS_MAX && tokens == 1 && begins_with_scale(type)) {
-        tile_32_one(tile, type);
-        return;
-    }
     const size_t blocks = tile->cols / BLOCK_32;
     float32x4_t sums[TOKENS_MAX];
 #pragma GCC unroll 8
@@ -415,6 +411,27 @@ static const struct tile_set tile_sets[TENSOR_TYPE_COUNT] = {
     [TENSOR_BF16] = SET_WIDE(tile_float, TENSOR_BF16),
 };
 
+/* ---- one token ------------------------------------------------------------------------------- */
+
+typedef size_t one_token_fn(const struct tile *whole, size_t rows);
+
+#define ONE_TOKEN(type)                                                      \
+    static size_t multiply_##type##_1(const struct tile *whole, size_t rows) \
+    {                                                                        \
+        return rows_32_one(whole, type, rows);                               \
+    }
+ONE_TOKEN(TENSOR_Q4_0)
+ONE_TOKEN(TENSOR_Q5_0)
+ONE_TOKEN(TENSOR_Q8_0)
+ONE_TOKEN(TENSOR_IQ4_NL)
+
+static one_token_fn *const one_token[TENSOR_TYPE_COUNT] = {
+    [TENSOR_Q4_0] = multiply_TENSOR_Q4_0_1,
+    [TENSOR_Q5_0] = multiply_TENSOR_Q5_0_1,
+    [TENSOR_Q8_0] = multiply_TENSOR_Q8_0_1,
+    [TENSOR_IQ4_NL] = multiply_TENSOR_IQ4_NL_1,
+};
+
 void MATMUL_VARIANT(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,
                     size_t row_begin, size_t row_end, const void *activations, size_t act_stride,
                     size_t tokens, float *y, size_t y_stride)
@@ -434,7 +451,11 @@ void MATMUL_VARIANT(enum tensor_type type, const void *weights, size_t row_bytes
         return;
     }
     ASSERT(tile_sets[type].wide[0] != NULL);
-    tiles_run(&tile_sets[type], &whole, row_end - row_begin, tokens);
+    size_t done =
+        tokens == 1 && one_token[type] != NULL ? one_token[type](&whole, row_end - row_begin) : 0;
+    whole.rows += done * row_bytes;
+    whole.y += done;
+    tiles_run(&tile_sets[type], &whole, row_end - row_begin - done, tokens);
 }
 
 #endif

@@ -4,11 +4,7 @@
  * The rows go side by side, so that they share the activations. The header of a super-block is
  * loaded with a row in each lane, and scales and minimums are unpacked for all rows at once. The
  * products of four factors in a row are added across lanes together: their sums then stand beside
- * each other, as the factors do.
- *
- * What an accumulator begins with does not matter as long as it is taken off again. So four of them
- * run through all rows and blocks, and one subtraction takes the place of four zeroes. Whole
- * numbers may overflow on the way: the differences are right all the same. */
+ * each other, as the factors do. */
 #ifndef KERNELS_TOKEN_256_NEON_BODY_H
 #define KERNELS_TOKEN_256_NEON_BODY_H
 
@@ -18,8 +14,6 @@
 #include "kernels/formats.h"
 #include "kernels/tile_types.h"
 #include "kernels/tiles.h"
-
-enum { FACTORS_AT_ONCE = 4 };
 
 /* The numbers of a super-block of four rows; lanes are rows. */
 struct header_256 {
@@ -32,21 +26,6 @@ struct header_256 {
 struct totals_256 {
     int8x16_t high, low;
 };
-
-/* Four accumulators, and the sums of their lanes when they were last looked at. */
-struct running {
-    int32x4_t dots[FACTORS_AT_ONCE], before;
-    const uint8_t (*places)[16]; /* of factors, for factors_of() */
-};
-
-/* What was added to each accumulator since the last time. */
-TILE_INLINE int32x4_t take_running(struct running *running)
-{
-    int32x4_t now = sum_lanes(running->dots, FACTORS_AT_ONCE);
-    int32x4_t added = vsubq_s32(now, running->before);
-    running->before = now;
-    return added;
-}
 
 /* ---- headers --------------------------------------------------------------------------------- */
 
@@ -304,7 +283,8 @@ TILE_INLINE int offset_64(enum tensor_type type)
  * sums. */
 TILE_INLINE void add_part_256(enum tensor_type type, const uint8_t *at[ROWS_MAX],
                               const uint8_t *act, int s, uint8x16_t factors,
-                              struct running *running, int32x4_t sums[ROWS_MAX])
+                              const uint8_t (*places)[16], struct running *running,
+                              int32x4_t sums[ROWS_MAX])
 {
     const int each = has_wide_factors(type) ? 2 : 1;
     int8x16x4_t x[2];
@@ -319,10 +299,10 @@ TILE_INLINE void add_part_256(enum tensor_type type, const uint8_t *at[ROWS_MAX]
         else
             quants_64(type, at[r], s, quants);
 #pragma GCC unroll 8
-        for (int i = 0; i < FACTORS_AT_ONCE * each; i++)
+        for (int i = 0; i < ROWS_MAX * each; i++)
             running->dots[i / each] =
                 dot_16(running->dots[i / each], quants[i], x[i / 4].val[i % 4]);
-        int32x4_t factor = factors_of(type, factors, vld1q_u8(running->places[r])),
+        int32x4_t factor = factors_of(type, factors, vld1q_u8(places[r])),
                   added = take_running(running);
         sums[r] = s == 0 ? vmulq_s32(added, factor) : vmlaq_s32(sums[r], added, factor);
     }
@@ -330,7 +310,8 @@ TILE_INLINE void add_part_256(enum tensor_type type, const uint8_t *at[ROWS_MAX]
 
 /* Adds a super-block of four rows. */
 TILE_INLINE float32x4_t add_256(enum tensor_type type, const uint8_t *at[ROWS_MAX],
-                                const uint8_t *act, struct running *running, float32x4_t sum)
+                                const uint8_t *act, const uint8_t (*places)[16],
+                                struct running *running, float32x4_t sum)
 {
     const int parts = has_wide_factors(type) ? 2 : 4;
     struct header_256 header;
@@ -344,7 +325,7 @@ TILE_INLINE float32x4_t add_256(enum tensor_type type, const uint8_t *at[ROWS_MA
     }
 #pragma GCC unroll 4
     for (int s = 0; s < parts; s++)
-        add_part_256(type, at, act, s, header.factors[s], running, sums);
+        add_part_256(type, at, act, s, header.factors[s], places, running, sums);
     int32x4_t dots = sum_lanes(sums, ROWS_MAX);
     if (offset_64(type) != 0)
         dots = vmlsq_s32(dots, taken, vdupq_n_s32(offset_64(type)));
@@ -361,10 +342,9 @@ TILE_INLINE void tile_256_one(const struct tile *tile, enum tensor_type type)
     const size_t block_bytes = tile_block_bytes(type);
     const uint8_t *at[ROWS_MAX], *act = tile->acts;
     const uint8_t *ahead = tile->rows + ROWS_MAX * tile->row_bytes;
-    struct running running = {{vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0)},
-                              vdupq_n_s32(0),
-                              factor_places[tile_has_minimum(type) ? 0 : 1]};
-    KEEP_POINTER(running.places); /* so that it is in a register */
+    const uint8_t(*places)[16] = factor_places[tile_has_minimum(type) ? 0 : 1];
+    KEEP_POINTER(places); /* so that it is in a register */
+    struct running running = begin_running();
     float32x4_t sum = vdupq_n_f32(0);
 #pragma GCC unroll 4
     for (size_t r = 0; r < ROWS_MAX; r++)
@@ -374,7 +354,7 @@ TILE_INLINE void tile_256_one(const struct tile *tile, enum tensor_type type)
 #pragma GCC unroll 16
         for (size_t line = 0; line < ROWS_MAX * block_bytes; line += 64)
             __builtin_prefetch(ahead + line);
-        sum = add_256(type, at, act, &running, sum);
+        sum = add_256(type, at, act, places, &running, sum);
 #pragma GCC unroll 4
         for (size_t r = 0; r < ROWS_MAX; r++)
             at[r] += block_bytes;
