@@ -2,11 +2,14 @@
 
 #include "base/core/error.h"
 #include "base/core/str.h"
+#include "base/crypto/hash.h"
 #include "base/time/clock.h"
 #include "tier/local/local_computed.h"
 #include "tier/openai/openai_delta.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What a tool parser may give out at once: the text it has held back, with room to spare. */
 #define PLAIN_BYTES_MAX ((size_t)4 << 20)
@@ -30,6 +33,20 @@ void local_attempt_free(struct tier_attempt *attempt)
     free(attempt);
 }
 
+/* Whether the answer has had the same call with arguments. A model that is asked for two things and
+ * knows one of them calls it twice, as sure as ever. */
+static bool is_repeated(struct tier_attempt *attempt, const struct tool_call *call)
+{
+    bool repeated = false;
+    uint64_t hash = hash_fnv1a64(call->function.data, call->function.len, HASH_FNV1A64_BASIS);
+    hash = hash_fnv1a64(call->arguments.data, call->arguments.len, hash);
+    for (uint32_t i = 0; i < call->number && i < LOCAL_CALLS_SEEN; i++)
+        repeated |= attempt->calls_seen[i] == hash;
+    if (call->number < LOCAL_CALLS_SEEN)
+        attempt->calls_seen[call->number] = hash;
+    return repeated && call->arguments.len > strlen("{}");
+}
+
 /* Gives out a piece with the calls that the parser has found. **takes** plain. The attempt may be
  * gone afterwards. */
 static void emit(struct tier_attempt *attempt, struct tier_piece *piece, struct buf *plain)
@@ -39,6 +56,8 @@ static void emit(struct tier_attempt *attempt, struct tier_piece *piece, struct 
     struct json *raw_delta;
     for (size_t i = 0; i < attempt->parser.ready_count; i++) {
         const struct tool_call *call = &attempt->parser.ready[i];
+        if (is_repeated(attempt, call))
+            piece->stats = (struct td_token_stats){.logprob = -INFINITY};
         openai_delta_put(&writer, &(struct delta_part){.kind = DELTA_CALL,
                                                        .call = call->number,
                                                        .id = str_from(call->id),

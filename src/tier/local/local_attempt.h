@@ -10,6 +10,8 @@
 #include "tier/tier.h"
 #include "tier/tool_parser.h"
 
+#define LOCAL_CALLS_SEEN 8
+
 struct sandbox_call;
 
 /* What is asked when the model calls none of the tools that were offered: the same with a computed
@@ -29,10 +31,11 @@ struct tier_attempt {
     double start_ms, first_ms;
     uint32_t prompt_tokens;
     const struct td_model *model;
-    struct tool_parser parser; /* format NONE: the answer has no calls */
-    bool held;                 /* a grammar holds its calls */
-    bool computed;             /* a grammar allows nothing but the answer */
-    bool declined;             /* that answer says that the question is another's */
+    uint64_t calls_seen[LOCAL_CALLS_SEEN]; /* hashes of the first calls */
+    struct tool_parser parser;             /* format NONE: the answer has no calls */
+    bool held;                             /* a grammar holds its calls */
+    bool computed;                         /* a grammar allows nothing but the answer */
+    bool declined;                         /* that answer says that the question is another's */
     bool must_call;
     const struct td_completion *completion; /* NULL = a chat */
     int32_t *ids;                           /* of a completion's prompt */

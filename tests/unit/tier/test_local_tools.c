@@ -24,6 +24,26 @@ static void test_calls_of_tools_come_as_openai_has_them(void)
     wire_members_deinit(&wire);
 }
 
+static void test_the_same_call_twice_is_not_sure(void)
+{
+    struct scene s;
+    struct wire_members wire;
+    scene_init_with(&s, 0, 10, TOOL_FORMAT_HERMES);
+    offer_tool(&s, &wire);
+    CHECK(scene_start(&s, NULL) == TD_OK);
+    static const char *const calls[] = {"{\"a\":1}", "{\"a\":2}", "{}", "{}", "{\"a\":2}"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "<tool_call>{\"name\":\"stop\",\"arguments\":%s}</tool_call>",
+                 calls[i]);
+        say(text, 1);
+        CHECK((s.stats.logprob < -1e30f) == (i == 4)); /* one without arguments may be meant so */
+    }
+    stop_job();
+    tier_free(s.tier);
+    wire_members_deinit(&wire);
+}
+
 static void test_a_mark_that_is_a_control_token_and_a_call_at_the_very_end(void)
 {
     struct scene s;
@@ -157,6 +177,7 @@ static void test_a_computed_answer_comes_where_no_tool_is_called(void)
 int main(void)
 {
     RUN(test_calls_of_tools_come_as_openai_has_them);
+    RUN(test_the_same_call_twice_is_not_sure);
     RUN(test_a_mark_that_is_a_control_token_and_a_call_at_the_very_end);
     RUN(test_calls_are_held_to_the_tools_that_were_offered);
     RUN(test_a_computed_answer_comes_where_no_tool_is_called);
