@@ -9,10 +9,11 @@
 /* The grammar of the one answer that a question can have: the engine writes it token by token like
  * any other, so streaming, stops, lengths and usage are as always. The answer is computed. Where
  * several things are asked for of which the model would give one (instant/several.h), it is the
- * sentence that this is not the model's task (*declined). *out is NULL when the question is the model's:
+ * sentence that this is not the model's task (*declined). *out is NULL when the question is the
+ * model's:
  * - a model that takes all questions, without a "not mine" token, answers in its own words;
  * - the request asks for a form, a call, labels, an adapter, or goes on with a text or a call;
- * - its system prompt says more than who the assistant is (a computed answer only).
+ * - its system prompt says more than who the assistant is (it may still be declined).
  * **returns new** (td_grammar_free). */
 TD_MUST_CHECK enum td_status local_computed_grammar(const struct td_model *model,
                                                     const struct td_request *request,
