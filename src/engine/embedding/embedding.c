@@ -13,6 +13,7 @@
 #include "engine/forward/forward.h"
 #include "engine/model/bert.h"
 #include "engine/model/memory.h"
+#include "engine/model/model_keys.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,13 +88,13 @@ static enum td_status choose_pooling(struct td_embedder *embedder, enum td_pooli
     if (!gguf_has(model->gguf, key))
         return TD_OK;
     if (!gguf_get_u32(model->gguf, key, &stored) || stored >= FILE_POOLING_COUNT)
-        return error_set(err, TD_CORRUPT, "%s: %s is not in [0, %d]", gguf_path(model->gguf), key,
-                         FILE_POOLING_COUNT - 1);
+        return model_fail(model, err, TD_CORRUPT, "%s is not in [0, %d]", key,
+                          FILE_POOLING_COUNT - 1);
     if (stored == FILE_POOLING_RANK)
-        return error_set(err, TD_UNSUPPORTED,
-                         "%s: the file ranks pairs of texts (%s 4); choose a pooling to have its "
-                         "embeddings",
-                         gguf_path(model->gguf), key);
+        return model_fail(model, err, TD_UNSUPPORTED,
+                          "the file ranks pairs of texts (%s 4); choose a pooling to have its "
+                          "embeddings",
+                          key);
     static const enum td_pooling poolings[] = {[FILE_POOLING_MEAN] = TD_POOLING_MEAN,
                                                [FILE_POOLING_CLS] = TD_POOLING_CLS,
                                                [FILE_POOLING_LAST] = TD_POOLING_LAST};
@@ -222,12 +223,10 @@ static enum td_status open_parts(struct td_embedder *embedder,
 {
     const struct td_model *model = embedder->model;
     if (model->vocab_only)
-        return error_set(err, TD_INVALID, "%s: opened for its vocabulary only, it cannot run",
-                         gguf_path(model->gguf));
+        return model_fail(model, err, TD_INVALID, "opened for its vocabulary only, it cannot run");
     if (model->ssm_count != 0) /* a state of megabytes for each of the texts that run together */
-        return error_set(err, TD_UNSUPPORTED,
-                         "%s: a model with Mamba-2 layers makes no embeddings here",
-                         gguf_path(model->gguf));
+        return model_fail(model, err, TD_UNSUPPORTED,
+                          "a model with Mamba-2 layers makes no embeddings here");
     if (options->context_tokens > model->context_size)
         return error_set(err, TD_INVALID, "texts of %u tokens asked for, %s was trained for %u",
                          options->context_tokens, model->name, model->context_size);

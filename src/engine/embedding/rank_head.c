@@ -14,6 +14,7 @@
 #include "base/core/assertion.h"
 #include "base/core/error.h"
 #include "base/core/str.h"
+#include "engine/model/model_keys.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,12 +51,11 @@ bool rank_head_is_in(const struct td_model *model)
 static enum td_status bad_shape(const struct td_model *model, const struct gguf_tensor *tensor,
                                 struct td_error *err)
 {
-    return error_set(err, TD_CORRUPT,
-                     "%s: tensor '" STR_FMT "' is [%llu, %llu], which is no head "
-                     "of %u columns with 1 or 2 labels",
-                     gguf_path(model->gguf), STR_ARG(tensor->name),
-                     (unsigned long long)tensor->dims[0], (unsigned long long)tensor->dims[1],
-                     model->embedding_size);
+    return model_fail(model, err, TD_CORRUPT,
+                      "tensor '" STR_FMT "' is [%llu, %llu], which is no head "
+                      "of %u columns with 1 or 2 labels",
+                      STR_ARG(tensor->name), (unsigned long long)tensor->dims[0],
+                      (unsigned long long)tensor->dims[1], model->embedding_size);
 }
 
 /* Rows as floats: **returns new** (free), NULL without memory. */
@@ -119,10 +119,9 @@ static enum td_status read_words(const struct td_model *model, struct rank_head 
     const struct weight *from = &model->output;
     const int32_t ids[LABELS_MAX] = {word_id(model, STR("yes")), word_id(model, STR("no"))};
     if (model->encoder || ids[0] < 0 || ids[1] < 0)
-        return error_set(err, TD_UNSUPPORTED,
-                         "%s: a reranker without cls.output.weight, whose vocabulary has no tokens "
-                         "'yes' and 'no'",
-                         gguf_path(model->gguf));
+        return model_fail(model, err, TD_UNSUPPORTED,
+                          "a reranker without cls.output.weight, whose vocabulary has no tokens "
+                          "'yes' and 'no'");
     head->labels = LABELS_MAX;
     head->output = calloc(LABELS_MAX, head->wide * sizeof *head->output);
     if (head->output == NULL)
@@ -232,9 +231,8 @@ static enum td_status encode_prompt(const struct td_model *model, struct td_str 
     size_t at_query = str_find(template, STR("{query}"), 0);
     size_t at_document = str_find(template, STR("{document}"), 0);
     if (at_query >= template.len || at_document >= template.len || at_query > at_document)
-        return error_set(err, TD_UNSUPPORTED,
-                         "%s: tokenizer.chat_template.rerank has no {query} before {document}",
-                         gguf_path(model->gguf));
+        return model_fail(model, err, TD_UNSUPPORTED,
+                          "tokenizer.chat_template.rerank has no {query} before {document}");
     buf_init(&prompt, PROMPT_BYTES_MAX);
     add_segment(&prompt, segments, &count, str_slice(template, 0, at_query), true);
     add_segment(&prompt, segments, &count, query, false);

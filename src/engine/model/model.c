@@ -339,6 +339,11 @@ static void take_ffn(struct lookup *lookup, uint32_t index)
     const char *norm = traits->ffn_norm_renamed ? "post_attention_norm.weight"
                        : traits->single_blocks  ? "attn_norm.weight"
                                                 : "ffn_norm.weight";
+    if (traits->layer_norm && !has_tensor(lookup, block_name(name, index, norm)) &&
+        lookup->tensors.status == TD_OK) /* StableLM 2 12B */
+        lookup->tensors.status =
+            model_fail(model, lookup->tensors.err, TD_UNSUPPORTED,
+                       "there is no %s: parallel residuals are not computed", name);
     layer->ffn_norm = take_norm(lookup, block_name(name, index, norm),
                                 traits->no_pre_norms ? PRESENCE_NEVER : PRESENCE_REQUIRED);
     layer->ffn_output_norm = take_vector(lookup, block_name(name, index, "post_ffw_norm.weight"),

@@ -7,7 +7,7 @@
 #include "base/core/str.h"
 #include "engine/model/heads.h"
 #include "engine/model/memory.h"
-#include "engine/model/model.h"
+#include "engine/model/model_keys.h"
 #include "engine/sampling/recommended_sampling.h"
 
 #include <inttypes.h>
@@ -75,9 +75,10 @@ static uint64_t count_parameters(const struct gguf *gguf)
 
 /* The maker of the file fitted it to held-out answers (docs/heads.md). kind: "", "call." or
  * "label."; *out stays as it is where the file has no key of that kind. */
-static enum td_status take_calibration(const struct gguf *gguf, const char *kind,
+static enum td_status take_calibration(const struct td_model *model, const char *kind,
                                        struct td_calibration *out, struct td_error *err)
 {
+    const struct gguf *gguf = model->gguf;
     char temperature[48], bias[48];
     struct td_calibration found = {0};
     snprintf(temperature, sizeof temperature, "tandem.calibration.%stemperature", kind);
@@ -85,25 +86,23 @@ static enum td_status take_calibration(const struct gguf *gguf, const char *kind
     if (gguf_has(gguf, temperature) &&
         (!gguf_get_f32(gguf, temperature, &found.temperature) ||
          !(found.temperature >= TEMPERATURE_MIN && found.temperature <= TEMPERATURE_MAX)))
-        return error_set(err, TD_CORRUPT, "%s: %s: not a number from 0.01 to 100", gguf_path(gguf),
-                         temperature);
+        return model_fail(model, err, TD_CORRUPT, "%s: not a number from 0.01 to 100", temperature);
     if (gguf_has(gguf, bias) && (!gguf_get_f32(gguf, bias, &found.bias) ||
                                  !(found.bias >= -BIAS_MAX && found.bias <= BIAS_MAX)))
-        return error_set(err, TD_CORRUPT, "%s: %s: not a number from -100 to 100", gguf_path(gguf),
-                         bias);
+        return model_fail(model, err, TD_CORRUPT, "%s: not a number from -100 to 100", bias);
     if (gguf_has(gguf, temperature) || gguf_has(gguf, bias))
         *out = found;
     return TD_OK;
 }
 
-static enum td_status take_calibrations(const struct gguf *gguf, struct td_model_info *info,
+static enum td_status take_calibrations(const struct td_model *model, struct td_model_info *info,
                                         struct td_error *err)
 {
-    enum td_status status = take_calibration(gguf, "", &info->calibration, err);
+    enum td_status status = take_calibration(model, "", &info->calibration, err);
     info->call_calibration = info->label_calibration = info->calibration;
     if (status == TD_OK)
-        status = take_calibration(gguf, "call.", &info->call_calibration, err);
-    return status == TD_OK ? take_calibration(gguf, "label.", &info->label_calibration, err)
+        status = take_calibration(model, "call.", &info->call_calibration, err);
+    return status == TD_OK ? take_calibration(model, "label.", &info->label_calibration, err)
                            : status;
 }
 
@@ -114,7 +113,7 @@ static enum td_status fill_info(struct td_model *model, struct td_error *err)
     struct td_model_info *info = &model->info;
     model->name = model_name(gguf);
     if (model->name == NULL)
-        return error_set(err, TD_NO_MEMORY, "%s: no memory", gguf_path(gguf));
+        return model_fail(model, err, TD_NO_MEMORY, "no memory");
     snprintf(model->fingerprint, sizeof model->fingerprint, "%016" PRIx64, gguf_fingerprint(gguf));
     *info = (struct td_model_info){
         .architecture = model->architecture ? model->architecture->name : "",
@@ -135,16 +134,15 @@ static enum td_status fill_info(struct td_model *model, struct td_error *err)
         .exit_count = model->heads ? model->heads->exit_count : 0,
         .has_probe = model->heads && model->heads->probe.stage_count > 0,
     };
-    enum td_status status = take_calibrations(gguf, info, err);
+    enum td_status status = take_calibrations(model, info, err);
     if (status == TD_OK)
         status = recommended_sampling_read(gguf, &info->sampling, err);
     if (status != TD_OK || !gguf_has(gguf, "tandem.not_mine_token_id"))
         return status;
     if (!gguf_get_u32(gguf, "tandem.not_mine_token_id", &not_mine) ||
         not_mine >= model->vocab_count)
-        return error_set(err, TD_CORRUPT,
-                         "%s: tandem.not_mine_token_id is not a token of the vocabulary",
-                         gguf_path(gguf));
+        return model_fail(model, err, TD_CORRUPT,
+                          "tandem.not_mine_token_id is not a token of the vocabulary");
     info->not_mine_id = (int32_t)not_mine;
     return TD_OK;
 }
@@ -157,12 +155,13 @@ static enum td_status find_architecture(struct td_model *model, struct td_error 
     if (model->architecture || model->vocab_only)
         return TD_OK;
     if (!named)
-        return error_set(err, TD_CORRUPT, "%s: general.architecture is missing or not a string",
-                         gguf_path(model->gguf));
+        return model_fail(model, err, TD_CORRUPT,
+                          "general.architecture is missing or not a string");
     char list[500];
     architecture_list(list, sizeof list);
-    return error_set(err, TD_UNSUPPORTED, "%s: general.architecture '" STR_FMT "'; supported: %s",
-                     gguf_path(model->gguf), STR_ARG(str_slice(name, 0, 64)), list);
+    return model_fail(model, err, TD_UNSUPPORTED,
+                      "general.architecture '" STR_FMT "'; supported: %s",
+                      STR_ARG(str_slice(name, 0, 64)), list);
 }
 
 /* Takes the file's own template if the interpreter can run it. The family renders messages that the

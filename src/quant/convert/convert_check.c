@@ -94,7 +94,7 @@ enum td_status convert_check(const char *folder, const char *architecture,
                       "%s%s; nothing is written: fetch the folder again, or mend its config.json",
                       found.message, there);
     } else if (status == TD_NO_MEMORY) {
-        error_set(err, status, "%s: no memory to look at the model", folder);
+        error_set(err, status, "%s: no memory", folder);
     }
     td_model_close(model);
     memory_unmap(block, len);

@@ -329,8 +329,8 @@ static enum td_status check_index(const struct safetensors *tensors, const char 
     while (json_next(json_get(index, "weight_map"), &iterator, &name, &file))
         if (safetensors_find(tensors, name) == NULL)
             return error_set(err, TD_CORRUPT,
-                             "%s/%.200s has no tensor '%.100s', of which the index says that it is "
-                             "there; fetch the file again",
+                             "%s/%.200s has no tensor '%.100s', which the index puts there; fetch "
+                             "the file again",
                              folder, json_cstr(file), name);
     return TD_OK;
 }
