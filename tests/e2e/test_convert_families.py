@@ -2,6 +2,7 @@
 """tandem convert: each family of models as Hugging Face's transformers saves it."""
 
 import json
+import re
 import struct
 import sys
 import tempfile
@@ -30,6 +31,19 @@ from hf_families import (
 from hf_folder import File, pack
 from tandem import SHARED, run
 
+NAMES = json.loads((Path(__file__).resolve().parent.parent / "golden/names.json").read_text())
+OURS = ("tandem.", "tokenizer.")  # what the file was made of; checked by other tests
+
+
+def refuse_own_names(file: File, arch: str) -> None:
+    """Other programs must read the file: its names are those of llama.cpp's package."""
+    keys = {key for key in file.keys if not key.startswith(OURS)}
+    keys = {re.sub(f"^{re.escape(arch)}[.]", "{arch}.", key) for key in keys}
+    equal(keys - set(NAMES["keys"]), set(), arch)
+    stems = {re.sub("[.](weight|bias)$", "", name) for name in file.tensors}
+    stems = {re.sub("^blk[.][0-9]+", "blk.{bid}", stem) for stem in stems}
+    equal(stems - set(NAMES["tensors"][arch]), set(), arch)
+
 
 @case
 def test_every_family_gives_the_logits_of_its_framework():
@@ -41,6 +55,7 @@ def test_every_family_gives_the_logits_of_its_framework():
             make(golden, Path(folder) / "hf")
             far = distance(Path(folder) / "hf", golden)
             assert far < 1e-4, (golden["name"], far)
+            refuse_own_names(File(Path(folder) / "m.gguf"), golden["arch"])
         done.add(golden["name"])
     equal(done, set(FRAMEWORKS))
 
@@ -127,6 +142,25 @@ def test_bamba_is_a_granite_hybrid_without_multipliers_and_with_names_of_its_own
         write_folder(bamba, tensors, config)
         got = logits_of(bamba, GOLDEN["ids"], 2)
         equal(max(map(abs, (a - b for a, b in zip(got, expected, strict=True)))) < 1e-5, True)
+
+
+@case
+def test_parallel_residuals_of_stablelm_are_refused_by_name():
+    tensors, config = parts_of(golden_of("stablelm"))
+    parallel = {n: t for n, t in tensors.items() if "post_attention_layernorm" not in n}
+    norms = {"model.layers.0.self_attn.q_layernorm.norms.0.weight": ([8], bytes(32))}
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "never.gguf"
+        for number, (part, word) in enumerate(
+            (
+                (parallel, "blk.0.ffn_norm.weight: parallel residuals are not computed"),
+                (parallel | norms, "q_layernorm.norms.0.weight' has no place"),
+            )
+        ):
+            source = Path(folder) / str(number)
+            write_folder(source, part, config)
+            code, _, err = run("convert", source, target)
+            assert code == 1 and word in err and not target.exists(), (word, err)
 
 
 @case
@@ -307,7 +341,7 @@ def test_texts_of_gpt_oss_are_cut_as_those_of_gpt_4o():
 
 
 @case
-def test_gemma_4_has_its_merges():
+def test_gemma_4_has_its_merges_and_begins_texts_with_bos():
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "hf", Path(folder) / "m.gguf"
         make(golden_of("gemma4"), source)
@@ -320,6 +354,7 @@ def test_gemma_4_has_its_merges():
         keys = File(target).keys
         equal(keys["tokenizer.ggml.model"], "gemma4")
         equal(keys["tokenizer.ggml.merges"], ["w 1", "w1 2"])
+        equal(keys["tokenizer.ggml.add_bos_token"], True)
 
 
 if __name__ == "__main__":

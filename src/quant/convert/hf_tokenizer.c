@@ -249,7 +249,9 @@ static void write_rest(const struct vocabulary *vocabulary, const struct json *t
                        const struct json *config, struct td_str chat_template, struct buf *pairs,
                        uint64_t *count)
 {
-    gguf_put_bool(pairs, "tokenizer.ggml.add_bos_token", adds_bos(tokenizer, config));
+    /* Gemma 4 needs it, though its tokenizer does not always say so. */
+    bool bos = vocabulary->ranked || adds_bos(tokenizer, config);
+    gguf_put_bool(pairs, "tokenizer.ggml.add_bos_token", bos);
     *count += 1;
     if (!vocabulary->byte_level) {
         const struct json *normalizer = json_get(tokenizer, "normalizer");
