@@ -35,6 +35,7 @@ def search(
         done = subprocess.run(
             [*command, f"-max_total_time={seconds}"],
             cwd=BUILD,
+            env={**os.environ, "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"},
             text=True,
             errors="replace",
             stdout=subprocess.PIPE,

@@ -114,8 +114,9 @@ static enum td_status add_ngrams(struct reading *reading, struct td_str text,
     if (!grow((void **)&examples->buckets, sizeof *examples->buckets,
               examples->bucket_count + count, &examples->bucket_capacity))
         return no_memory(reading->err);
-    memcpy(examples->buckets + examples->bucket_count, reading->ngrams.bucket,
-           count * sizeof *examples->buckets);
+    if (count) /* a text without words may be the first one */
+        memcpy(examples->buckets + examples->bucket_count, reading->ngrams.bucket,
+               count * sizeof *examples->buckets);
     example->begin = examples->bucket_count;
     example->words_end = example->begin + reading->ngrams.word_count;
     example->end = examples->bucket_count += count;
