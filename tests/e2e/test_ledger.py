@@ -313,6 +313,7 @@ def test_tables_fit_a_terminal_of_60_columns_and_stay_on_one_line_in_80():
             ("report", "--by", "tier"),
             ("report", "--by", "day"),
             ("egress", "report"),
+            ("keys", "list"),
             ("report", "--help"),
         ):
             narrow, wide = shown(tandem, 60, *command), shown(tandem, 80, *command)

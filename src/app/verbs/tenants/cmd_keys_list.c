@@ -83,8 +83,8 @@ static void print_row(const struct json *row, bool of_tenant, unsigned columns)
         state = "-";
     else if (json_bool(json_get(row, "operator"), false) && strcmp(state, "live") == 0)
         state = "operator";
-    printf("%-16s  %-18s %-8s %-10s %10.6f %10.6f\n", json_cstr(json_get(row, "id")), name, state,
-           used, spent(row, "day", "usd"), spent(row, "month", "usd"));
+    printf("%-16s  %-18s %-8s %-10s%s %10.6f %10.6f\n", json_cstr(json_get(row, "id")), name, state,
+           used, terminal_fold(), spent(row, "day", "usd"), spent(row, "month", "usd"));
     print_more(row, columns);
 }
 
@@ -92,8 +92,8 @@ static void print_list(const struct json *list)
 {
     const struct json *keys = json_get(list, "data"), *tenants = json_get(list, "tenants");
     unsigned columns = terminal_columns(STDOUT_FILENO);
-    printf("%-16s  %-18s %-8s %-10s %10s %10s\n", "id", "name", "state", "last used", "USD today",
-           "this month");
+    printf("%-16s  %-18s %-8s %-10s%s %10s %10s\n", "id", "name", "state", "last used",
+           terminal_fold(), "USD today", "this month");
     for (size_t i = 0; i < json_count(keys); i++)
         print_row(json_at(keys, i), false, columns);
     for (size_t i = 0; i < json_count(tenants); i++)
