@@ -173,9 +173,14 @@ def test_folders_that_cannot_be_read_are_refused_with_the_reason():
                 header[name] = {"dtype": "F32", "shape": shape, "data_offsets": offsets}
                 body += raw
             (peft / "adapter_model.safetensors").write_bytes(pack(header, body))
-            code, _, err = run("lora", "export", peft, out, "-m", model)
-            assert code == 1 and word in err, (tensors, err)
-            assert not out.exists()
+            for before in (None, b"another adapter"):  # which is not lost
+                if before:
+                    out.write_bytes(before)
+                code, _, err = run("lora", "export", peft, out, "-m", model)
+                assert code == 1 and word in err, (tensors, err)
+                equal(out.read_bytes() if out.exists() else None, before)
+                equal(list(folder.glob("x.gguf.*")), [])
+            out.unlink()
 
 
 if __name__ == "__main__":

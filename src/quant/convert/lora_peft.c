@@ -15,7 +15,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PATH_BYTES 4400
 #define NAME_BYTES 160
@@ -334,13 +336,33 @@ static enum td_status settle_alpha(struct lora_peft_result *result, bool by_root
     return TD_OK;
 }
 
+/* The file gets its name only when it fits the model, so that one of that name is not lost. */
+static enum td_status write_checked(const struct td_model *model, const struct half *halves,
+                                    size_t count, const char *adapter,
+                                    struct lora_peft_result *result, struct td_error *err)
+{
+    char path[PATH_BYTES];
+    struct td_adapter *checked = NULL;
+    if (snprintf(path, sizeof path, "%s.try", adapter) >= (int)sizeof path)
+        return error_set(err, TD_INVALID, "the name of the file is too long");
+    enum td_status status = write_gguf(model, halves, count, path, result, err);
+    if (status != TD_OK)
+        return status;
+    status = td_adapter_load(model, path, &checked, err);
+    td_adapter_free(checked);
+    if (status == TD_OK && rename(path, adapter) != 0)
+        status = error_set(err, TD_IO, "%s: %s", adapter, strerror(errno));
+    if (status != TD_OK)
+        unlink(path);
+    return status;
+}
+
 enum td_status lora_from_peft(const struct td_model *model, const char *folder, const char *adapter,
                               struct lora_peft_result *result, struct td_error *err)
 {
     char path[PATH_BYTES];
     struct safetensors *files = NULL;
     const struct hf_family *family;
-    struct td_adapter *checked = NULL;
     bool by_root = false;
     uint32_t least = UINT32_MAX;
     *result = (struct lora_peft_result){0};
@@ -368,10 +390,7 @@ enum td_status lora_from_peft(const struct td_model *model, const char *folder, 
     if (status == TD_OK)
         status = settle_alpha(result, by_root, least, err);
     if (status == TD_OK)
-        status = write_gguf(model, halves, count, adapter, result, err);
-    if (status == TD_OK && (status = td_adapter_load(model, adapter, &checked, err)) != TD_OK)
-        remove(adapter); /* it does not fit this model */
-    td_adapter_free(checked);
+        status = write_checked(model, halves, count, adapter, result, err);
     free(halves);
     safetensors_close(files);
     return status;
