@@ -238,7 +238,7 @@ TILE_INLINE float32x4_t token_scales(const uint8_t *act, size_t act_stride, int 
     return scales;
 }
 
-/* Four rows and one token, or one row and some tokens: four results are a vector. */
+/* One row and some tokens, four of whose results are a vector; or four rows and one token. */
 TILE_INLINE void tile_256(const struct tile *tile, enum tensor_type type, int rows, int tokens)
 {
     if (rows == ROWS_MAX && tokens == 1) {
@@ -451,11 +451,17 @@ void MATMUL_VARIANT(enum tensor_type type, const void *weights, size_t row_bytes
         return;
     }
     ASSERT(tile_sets[type].wide[0] != NULL);
-    size_t done =
-        tokens == 1 && one_token[type] != NULL ? one_token[type](&whole, row_end - row_begin) : 0;
+    const size_t rows = row_end - row_begin;
+    const size_t alone = one_token[type] != NULL ? tokens % 2 : 0; /* tokens, the last one */
+    tiles_run(&tile_sets[type], &whole, rows, tokens - alone);
+    if (alone == 0)
+        return;
+    whole.acts += (tokens - 1) * act_stride;
+    whole.y += (tokens - 1) * y_stride;
+    const size_t done = one_token[type](&whole, rows);
     whole.rows += done * row_bytes;
     whole.y += done;
-    tiles_run(&tile_sets[type], &whole, row_end - row_begin - done, tokens);
+    tiles_run(&tile_sets[type], &whole, rows - done, 1);
 }
 
 #endif
