@@ -32,7 +32,7 @@ extern const struct verb verb_ask, verb_bench, verb_calibrate, verb_chat, verb_c
     verb_policy, verb_probe, verb_quant_eval, verb_quantize, verb_redact, verb_replay, verb_report,
     verb_review, verb_router, verb_run_model, verb_scan, verb_score, verb_serve, verb_tco,
     verb_template, verb_tokenize, verb_version, verb_ps, verb_stop, verb_models_pull,
-    verb_models_list, verb_models_rm, verb_models_search;
+    verb_models_list, verb_models_ls, verb_models_rm, verb_models_search;
 
 /* A list that NULL ends. */
 #define VERBS(...)               \
@@ -60,8 +60,8 @@ static const struct group {
      VERBS(&verb_convert, &verb_imatrix, &verb_quantize, &verb_quant_eval, &verb_lora)},
     {"Evidence", VERBS(&verb_policy, &verb_router, &verb_replay, &verb_tco)},
     /* As people know them from other programs; the first ones are in 'tandem models'. */
-    {NULL, VERBS(&verb_models_pull, &verb_models_list, &verb_models_rm, &verb_models_search,
-                 &verb_confined)},
+    {NULL, VERBS(&verb_models_pull, &verb_models_list, &verb_models_ls, &verb_models_rm,
+                 &verb_models_search, &verb_confined)},
 };
 #define GROUP_COUNT (sizeof groups / sizeof *groups)
 

@@ -484,8 +484,9 @@ def test_what_a_file_says_does_not_steer_the_terminal():
 @case
 def test_list_info_rm_and_use_by_name():
     with Folder() as folder:
-        code, out, err = run("models", "list", env=folder.env)
-        assert code == 0 and b"no models" in out, (out, err)
+        for names in (["models", "list"], ["list"], ["ls"]):
+            code, out, err = run(*names, env=folder.env)
+            assert code == 0 and b"no models" in out, (names, out, err)
         equal(folder.pulled(NANO, "--name", "mine")["sha256"], SHA256)
         code, events, _ = folder.pull(NANO, "--name", "mine")
         equal((code, events[-1]["event"], events[-1]["sha256"]), (0, "present", SHA256))

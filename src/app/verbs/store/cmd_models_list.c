@@ -193,3 +193,4 @@ static int cmd_models_list(int argc, char **argv)
 
 const struct verb verb_models_list = {"list", cmd_models_list,
                                       HELP_TEXT("list the downloaded models")};
+const struct verb verb_models_ls = {"ls", cmd_models_list, HELP_TEXT("list the downloaded models")};
