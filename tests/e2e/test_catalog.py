@@ -254,6 +254,9 @@ def test_the_names_of_a_servers_models_do_not_steer_the_terminal():
         code, out, err = run("ps", "--url", hub.url)
         assert code == 0 and "a\ufffd[2J\ufffd" in out.decode(), (out, err)
         assert b"\x1b" not in out, out
+    with Hub({"/api/ps": Blob(b"<html>", ranges=False)}) as hub:
+        code, out, err = run("ps", "--url", hub.url)
+        assert code == 1 and f"{hub.url} answered with no JSON" in err, (out, err)
 
 
 @case

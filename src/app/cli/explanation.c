@@ -324,13 +324,6 @@ enum td_status explanation_fetch(const char *url, const char *id, struct json **
 {
     char path[256];
     snprintf(path, sizeof path, "/tandem/v1/exchanges/%.200s", id);
-    struct buf body;
-    buf_init(&body, RECORD_BYTES_MAX);
-    struct remote_request request = {
-        .base = url, .path = path, .answer = &body, .timeout_ms = REMOTE_TIMEOUT_MS};
-    enum td_status status = remote_call(&request, err);
-    if (status == TD_OK)
-        status = json_parse(buf_view(&body), out, err);
-    buf_deinit(&body);
-    return status;
+    struct remote_request request = {.base = url, .path = path, .timeout_ms = REMOTE_TIMEOUT_MS};
+    return remote_ask(&request, NULL, RECORD_BYTES_MAX, out, err);
 }

@@ -232,3 +232,24 @@ enum td_status remote_call(const struct remote_request *request, struct td_error
     secret_free(key);
     return status;
 }
+
+enum td_status remote_ask(struct remote_request *request, const struct json *body, size_t bytes_max,
+                          struct json **out, struct td_error *err)
+{
+    struct buf question, answer;
+    buf_init(&question, bytes_max);
+    buf_init(&answer, bytes_max);
+    if (body)
+        json_write(body, &question);
+    request->body = buf_view(&question);
+    request->answer = &answer;
+    enum td_status status =
+        question.failed
+            ? error_set(err, TD_LIMIT, "what is sent would be over %zu bytes", bytes_max)
+            : remote_call(request, err);
+    if (status == TD_OK && (status = json_parse(buf_view(&answer), out, err)) != TD_OK)
+        error_prefix(err, "%s answered with no JSON", request->base);
+    buf_deinit(&question);
+    buf_deinit(&answer);
+    return status;
+}

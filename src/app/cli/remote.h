@@ -5,6 +5,7 @@
 #include "base/bytes/buf.h"
 
 struct config;
+struct json;
 
 struct remote_request {
     const char *base;   /* "http://127.0.0.1:8080", with or without /v1, or "unix:/PATH" */
@@ -27,7 +28,10 @@ struct remote_request {
  * failure with the server's own message. */
 TD_MUST_CHECK enum td_status remote_call(const struct remote_request *request,
                                          struct td_error *err);
-struct config;
+/* The same of JSON. **borrows** body (NULL: there is none); it and the answer take at most
+ * bytes_max. The request's body and answer are set here. *out **returns new** (json_free). */
+TD_MUST_CHECK enum td_status remote_ask(struct remote_request *request, const struct json *body,
+                                        size_t bytes_max, struct json **out, struct td_error *err);
 /* Where the configuration lets this machine's server listen, as a base; a path needs no
  * certificate. */
 void remote_write_base(const struct config *config, char *out, size_t size);

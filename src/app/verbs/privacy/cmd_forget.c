@@ -23,24 +23,12 @@
 static enum td_status ask_server(const char *base, const char *user, struct json **out, int *code,
                                  struct td_error *err)
 {
-    struct buf question, answer;
     struct json *body = json_new_object();
     json_put(body, "user", json_new_cstr(user));
-    buf_init(&question, REPLY_BYTES_MAX);
-    buf_init(&answer, REPLY_BYTES_MAX);
-    json_write(body, &question);
+    struct remote_request request = {
+        .base = base, .path = "/tandem/v1/forget", .timeout_ms = TIMEOUT_MS, .code = code};
+    enum td_status status = remote_ask(&request, body, REPLY_BYTES_MAX, out, err);
     json_free(body);
-    struct remote_request request = {.base = base,
-                                     .path = "/tandem/v1/forget",
-                                     .body = buf_view(&question),
-                                     .answer = &answer,
-                                     .timeout_ms = TIMEOUT_MS,
-                                     .code = code};
-    enum td_status status = remote_call(&request, err);
-    if (status == TD_OK)
-        status = json_parse(buf_view(&answer), out, err);
-    buf_deinit(&question);
-    buf_deinit(&answer);
     return status;
 }
 

@@ -36,12 +36,7 @@ static enum td_status ask_server(const struct wish *wish, const char *base, stru
                                  int *code, struct td_error *err)
 {
     char path[200];
-    struct buf question, answer;
     bool step = wish->body != NULL;
-    buf_init(&question, 2 * REVIEW_TEXT_BYTES_MAX + 65536);
-    buf_init(&answer, REPLY_BYTES_MAX);
-    if (step)
-        json_write(wish->body, &question);
     if (strcmp(wish->verb, "list") == 0)
         snprintf(path, sizeof path, "/tandem/v1/review/tickets?limit=%u&state=%s", wish->limit,
                  wish->all ? "all" : "waiting");
@@ -50,20 +45,9 @@ static enum td_status ask_server(const struct wish *wish, const char *base, stru
     else
         snprintf(path, sizeof path, "/tandem/v1/review/tickets/%.40s%s%s", wish->id,
                  step ? "/" : "", step ? wish->verb : "");
-    struct remote_request request = {.base = base,
-                                     .path = path,
-                                     .body = buf_view(&question),
-                                     .answer = &answer,
-                                     .timeout_ms = TIMEOUT_MS,
-                                     .code = code};
-    enum td_status status =
-        question.failed ? error_set(err, TD_LIMIT, "the text is longer than an answer may be")
-                        : remote_call(&request, err);
-    if (status == TD_OK)
-        status = json_parse(buf_view(&answer), out, err);
-    buf_deinit(&question);
-    buf_deinit(&answer);
-    return status;
+    struct remote_request request = {
+        .base = base, .path = path, .timeout_ms = TIMEOUT_MS, .code = code};
+    return remote_ask(&request, wish->body, REPLY_BYTES_MAX, out, err);
 }
 
 /* --- in the state folder --- */

@@ -7,7 +7,6 @@
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
-#include "base/bytes/buf.h"
 #include "base/core/error.h"
 #include "base/core/str.h"
 #include "base/json/json.h"
@@ -37,22 +36,16 @@ static enum td_status call(const struct deferred_command *command, const char *m
 {
     char base[300];
     struct config *config = NULL;
-    struct buf answer;
-    buf_init(&answer, ANSWER_BYTES_MAX);
     enum td_status status = config_load(command->config, &config, err);
     if (status == TD_OK)
         remote_write_base(config, base, sizeof base);
-    const struct remote_request request = {.base = command->url ? command->url : base,
-                                           .path = path,
-                                           .method = method,
-                                           .answer = &answer,
-                                           .timeout_ms = TIMEOUT_MS};
+    struct remote_request request = {.base = command->url ? command->url : base,
+                                     .path = path,
+                                     .method = method,
+                                     .timeout_ms = TIMEOUT_MS};
     if (status == TD_OK)
-        status = remote_call(&request, err);
-    if (status == TD_OK)
-        status = json_parse(buf_view(&answer), out, err);
+        status = remote_ask(&request, NULL, ANSWER_BYTES_MAX, out, err);
     config_free(config);
-    buf_deinit(&answer);
     return status;
 }
 

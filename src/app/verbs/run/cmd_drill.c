@@ -8,7 +8,6 @@
 #include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
-#include "base/bytes/buf.h"
 #include "base/core/error.h"
 #include "base/core/str.h"
 #include "base/json/json.h"
@@ -33,26 +32,15 @@ struct drill_run {
 static enum td_status ask(const struct drill_run *run, enum drill_fault fault,
                           enum td_data_class data_class, struct json **out, struct td_error *err)
 {
-    struct buf question, answer;
     struct json *body = json_new_object();
     json_put(body, "fault", json_new_cstr(drill_fault_names[fault]));
     json_put(body, "data_class", json_new_cstr(names_class(data_class)));
     if (run->model)
         json_put(body, "model", json_new_cstr(run->model));
-    buf_init(&question, ANSWER_BYTES_MAX);
-    buf_init(&answer, ANSWER_BYTES_MAX);
-    json_write(body, &question);
+    struct remote_request request = {
+        .base = run->base, .path = "/tandem/v1/drill", .timeout_ms = TIMEOUT_MS};
+    enum td_status status = remote_ask(&request, body, ANSWER_BYTES_MAX, out, err);
     json_free(body);
-    const struct remote_request request = {.base = run->base,
-                                           .path = "/tandem/v1/drill",
-                                           .body = buf_view(&question),
-                                           .answer = &answer,
-                                           .timeout_ms = TIMEOUT_MS};
-    enum td_status status = remote_call(&request, err);
-    if (status == TD_OK)
-        status = json_parse(buf_view(&answer), out, err);
-    buf_deinit(&question);
-    buf_deinit(&answer);
     return status;
 }
 

@@ -16,19 +16,6 @@
 #define ANSWER_BYTES_MAX (1u << 20)
 #define TIMEOUT_MS 10000
 
-static enum td_status ask(const char *base, struct json **out, struct td_error *err)
-{
-    struct buf answer;
-    buf_init(&answer, ANSWER_BYTES_MAX);
-    const struct remote_request request = {
-        .base = base, .path = "/api/ps", .answer = &answer, .timeout_ms = TIMEOUT_MS};
-    enum td_status status = remote_call(&request, err);
-    if (status == TD_OK && json_parse(buf_view(&answer), out, NULL) != TD_OK)
-        status = error_set(err, TD_CORRUPT, "%s answered with no list of models", base);
-    buf_deinit(&answer);
-    return status;
-}
-
 static bool print_models(const struct json *list, const char *base)
 {
     command_harmless_begin();
@@ -69,12 +56,14 @@ static int cmd_ps(int argc, char **argv)
     enum td_status status = url ? TD_OK : config_load(config_path, &config, &err);
     if (status == TD_OK && !url)
         remote_write_base(config, base, sizeof base);
+    struct remote_request request = {
+        .base = url ? url : base, .path = "/api/ps", .timeout_ms = TIMEOUT_MS};
     if (status == TD_OK)
-        status = ask(url ? url : base, &root, &err);
+        status = remote_ask(&request, NULL, ANSWER_BYTES_MAX, &root, &err);
     if (status == TD_OK && json)
         printed = command_print_json(json_clone(root));
     else if (status == TD_OK)
-        printed = print_models(json_get(root, "models"), url ? url : base);
+        printed = print_models(json_get(root, "models"), request.base);
     json_free(root);
     config_free(config);
     return status == TD_OK ? !printed : command_fail("ps", &err);
