@@ -212,6 +212,22 @@ def test_nan_weights_are_named():
         tensors[name] = (shape, struct.pack("<f", float("nan")) + raw[4:])
         (source / "model.safetensors").write_bytes(pack(*safetensors(tensors)))
         refused(source, folder, "blk.0.ffn_up.weight")
+        code, out, err = run("convert", source, Path(folder) / "forced.gguf", "--force")
+        equal(code, 0, err)
+        assert b"1 weights were no numbers" in out, out
+
+
+@case
+def test_a_file_of_the_folder_is_never_written_over():
+    with tempfile.TemporaryDirectory() as folder:
+        _, source, _ = make_folder(folder)
+        before = (source / "model.safetensors").read_bytes()
+        code, _, err = run("convert", source, source / "model.safetensors")
+        assert code == 1 and "is read itself" in err, err
+        equal((source / "model.safetensors").read_bytes(), before)
+        for _ in range(2):  # a GGUF file beside them is none of the sources
+            code, _, err = run("convert", source, source / "model.gguf")
+            equal(code, 0, err)
 
 
 @case

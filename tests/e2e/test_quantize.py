@@ -138,8 +138,31 @@ def test_a_wrong_type_and_the_model_itself_are_refused_before_the_work():
         code, _, err = run("quantize", source, Path(folder) / "x.gguf", "Q7_X")
         assert code == 1 and "Q4_K_M" in err, err
         code, _, err = run("quantize", source, source, "Q8_0")
-        assert code == 1 and "the model itself" in err, err
+        assert code == 1 and "is read itself" in err, err
         equal(sorted(os.listdir(folder)), ["wide.gguf"])
+
+
+@case
+def test_what_is_read_is_never_written_over():
+    with tempfile.TemporaryDirectory() as folder:
+        text, matrix = Path(folder) / "text.txt", Path(folder) / "matrix.gguf"
+        text.write_text("turn on the lights in the kitchen and play some music, please. " * 40)
+        model = Path(folder) / "model.gguf"
+        model.write_bytes(NANO.read_bytes())
+        code, _, err = run("imatrix", model, text, "-o", matrix)
+        equal(code, 0, err)
+        (Path(folder) / "link.gguf").symlink_to(model)
+        before = [path.read_bytes() for path in (model, text, matrix)]
+        for command in (
+            ("imatrix", model, text, "-o", model),
+            ("imatrix", model, text, "-o", text),
+            ("imatrix", model, text, "-o", Path(folder) / "link.gguf"),
+            ("quantize", model, matrix, "Q4_0", "--imatrix", matrix),
+            ("quantize", model, text, "Q4_0", "--text", text),
+        ):
+            code, _, err = run(*command)
+            assert code == 1 and "is read itself" in err, (command, err)
+            equal([path.read_bytes() for path in (model, text, matrix)], before)
 
 
 @case

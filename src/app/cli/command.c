@@ -193,6 +193,21 @@ bool command_print(struct td_str text)
     return fflush(stdout) == 0 && ok;
 }
 
+enum td_status command_spare_inputs(const char *out, const char *const *inputs, size_t count,
+                                    struct td_error *err)
+{
+    char *to = realpath(out, NULL);
+    bool same = false;
+    for (size_t i = 0; to && !same && i < count; i++) {
+        char *from = inputs[i] ? realpath(inputs[i], NULL) : NULL;
+        same = from && str_equal(str_from(from), str_from(to));
+        free(from);
+    }
+    free(to);
+    return same ? error_set(err, TD_INVALID, "%s is read itself: name another file to write", out)
+                : TD_OK;
+}
+
 bool command_print_json(struct json *value)
 {
     struct buf out;

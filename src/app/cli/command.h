@@ -29,6 +29,11 @@ int command_fail_as(const char *verb, const struct td_error *err, bool json);
 TD_MUST_CHECK enum td_status command_open_model(const char *path, enum td_cpu cpu, bool vocab_only,
                                                 struct td_model **out, struct td_error *err);
 
+/* Refuses `out` when it is one of the files that are read: writing it would destroy the input. NULL
+ * among them is none. */
+TD_MUST_CHECK enum td_status command_spare_inputs(const char *out, const char *const *inputs,
+                                                  size_t count, struct td_error *err);
+
 /* Reads a whole file, or standard input when path is NULL or "-", into out (made here,
  * buf_deinit). */
 TD_MUST_CHECK enum td_status command_read_all(const char *path, struct buf *out,

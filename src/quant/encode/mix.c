@@ -101,6 +101,20 @@ bool mix_keeps(struct td_str name, const uint64_t dims[static 4])
 
 /* --- rules --- */
 
+/* llama.cpp's numbers (general.file_type) of the mixes that have rules. */
+enum {
+    MIX_Q4_0 = 2,
+    MIX_Q5_0 = 8,
+    MIX_Q2_K = 10,
+    MIX_Q3_K_M = 12,
+    MIX_Q3_K_L = 13,
+    MIX_Q4_K_S = 14,
+    MIX_Q4_K_M = 15,
+    MIX_Q5_K_M = 17,
+    MIX_IQ4_NL = 25,
+    MIX_IQ4_XS = 30
+};
+
 enum role { ROLE_V, ROLE_O, ROLE_DOWN, ROLE_QKV, ROLE_K };
 enum when {
     ALWAYS,
@@ -116,39 +130,36 @@ enum when {
 
 /* The first rule that holds gives the type. */
 static const struct rule {
-    const char *mix;
-    enum role role;
-    enum when when;
-    enum tensor_type type;
+    uint8_t mix, role, when, type; /* mix: the number of its files */
 } rules[] = {
-    {"Q2_K", ROLE_V, GROUPED, TENSOR_Q4_K},
-    {"Q2_K", ROLE_V, ALWAYS, TENSOR_Q3_K},
-    {"Q2_K", ROLE_DOWN, ALWAYS, TENSOR_Q3_K},
-    {"Q2_K", ROLE_O, ALWAYS, TENSOR_Q3_K},
-    {"Q3_K_M", ROLE_V, FIRST_TWO, TENSOR_Q5_K},
-    {"Q3_K_M", ROLE_V, ALWAYS, TENSOR_Q4_K},
-    {"Q3_K_M", ROLE_DOWN, FIRST_SIXTEENTH, TENSOR_Q5_K},
-    {"Q3_K_M", ROLE_DOWN, ALWAYS, TENSOR_Q4_K},
-    {"Q3_K_M", ROLE_O, ALWAYS, TENSOR_Q4_K},
-    {"Q3_K_M", ROLE_QKV, ALWAYS, TENSOR_Q4_K},
-    {"Q3_K_L", ROLE_V, ALWAYS, TENSOR_Q5_K},
-    {"Q3_K_L", ROLE_DOWN, ALWAYS, TENSOR_Q5_K},
-    {"Q3_K_L", ROLE_O, ALWAYS, TENSOR_Q5_K},
-    {"Q3_K_L", ROLE_QKV, ALWAYS, TENSOR_Q4_K},
-    {"Q4_0", ROLE_DOWN, FIRST_EIGHTH_WEIGHED, TENSOR_Q4_1},
-    {"Q5_0", ROLE_DOWN, FIRST_EIGHTH_WEIGHED, TENSOR_Q5_1},
-    {"Q4_K_S", ROLE_V, FIRST_FOUR, TENSOR_Q5_K},
-    {"Q4_K_S", ROLE_DOWN, FIRST_EIGHTH, TENSOR_Q5_K},
-    {"Q4_K_M", ROLE_V, SPREAD, TENSOR_Q6_K},
-    {"Q4_K_M", ROLE_DOWN, SPREAD, TENSOR_Q6_K},
-    {"Q4_K_M", ROLE_QKV, ALWAYS, TENSOR_Q5_K},
-    {"Q5_K_M", ROLE_V, SPREAD, TENSOR_Q6_K},
-    {"Q5_K_M", ROLE_DOWN, SPREAD, TENSOR_Q6_K},
-    {"Q5_K_M", ROLE_QKV, ALWAYS, TENSOR_Q6_K},
-    {"IQ4_NL", ROLE_V, GROUPED, TENSOR_Q5_K},
-    {"IQ4_NL", ROLE_DOWN, FIRST_EIGHTH_PLAIN, TENSOR_Q5_K},
-    {"IQ4_XS", ROLE_V, GROUPED, TENSOR_Q5_K},
-    {"IQ4_XS", ROLE_DOWN, FIRST_EIGHTH_PLAIN, TENSOR_Q5_K},
+    {MIX_Q2_K, ROLE_V, GROUPED, TENSOR_Q4_K},
+    {MIX_Q2_K, ROLE_V, ALWAYS, TENSOR_Q3_K},
+    {MIX_Q2_K, ROLE_DOWN, ALWAYS, TENSOR_Q3_K},
+    {MIX_Q2_K, ROLE_O, ALWAYS, TENSOR_Q3_K},
+    {MIX_Q3_K_M, ROLE_V, FIRST_TWO, TENSOR_Q5_K},
+    {MIX_Q3_K_M, ROLE_V, ALWAYS, TENSOR_Q4_K},
+    {MIX_Q3_K_M, ROLE_DOWN, FIRST_SIXTEENTH, TENSOR_Q5_K},
+    {MIX_Q3_K_M, ROLE_DOWN, ALWAYS, TENSOR_Q4_K},
+    {MIX_Q3_K_M, ROLE_O, ALWAYS, TENSOR_Q4_K},
+    {MIX_Q3_K_M, ROLE_QKV, ALWAYS, TENSOR_Q4_K},
+    {MIX_Q3_K_L, ROLE_V, ALWAYS, TENSOR_Q5_K},
+    {MIX_Q3_K_L, ROLE_DOWN, ALWAYS, TENSOR_Q5_K},
+    {MIX_Q3_K_L, ROLE_O, ALWAYS, TENSOR_Q5_K},
+    {MIX_Q3_K_L, ROLE_QKV, ALWAYS, TENSOR_Q4_K},
+    {MIX_Q4_0, ROLE_DOWN, FIRST_EIGHTH_WEIGHED, TENSOR_Q4_1},
+    {MIX_Q5_0, ROLE_DOWN, FIRST_EIGHTH_WEIGHED, TENSOR_Q5_1},
+    {MIX_Q4_K_S, ROLE_V, FIRST_FOUR, TENSOR_Q5_K},
+    {MIX_Q4_K_S, ROLE_DOWN, FIRST_EIGHTH, TENSOR_Q5_K},
+    {MIX_Q4_K_M, ROLE_V, SPREAD, TENSOR_Q6_K},
+    {MIX_Q4_K_M, ROLE_DOWN, SPREAD, TENSOR_Q6_K},
+    {MIX_Q4_K_M, ROLE_QKV, ALWAYS, TENSOR_Q5_K},
+    {MIX_Q5_K_M, ROLE_V, SPREAD, TENSOR_Q6_K},
+    {MIX_Q5_K_M, ROLE_DOWN, SPREAD, TENSOR_Q6_K},
+    {MIX_Q5_K_M, ROLE_QKV, ALWAYS, TENSOR_Q6_K},
+    {MIX_IQ4_NL, ROLE_V, GROUPED, TENSOR_Q5_K},
+    {MIX_IQ4_NL, ROLE_DOWN, FIRST_EIGHTH_PLAIN, TENSOR_Q5_K},
+    {MIX_IQ4_XS, ROLE_V, GROUPED, TENSOR_Q5_K},
+    {MIX_IQ4_XS, ROLE_DOWN, FIRST_EIGHTH_PLAIN, TENSOR_Q5_K},
 };
 
 static bool holds(enum when when, const struct mix_model *model, uint32_t layer)
@@ -218,9 +229,9 @@ enum tensor_type mix_type(const struct mix *mix, const struct mix_model *model, 
     if (model->expert_count == 8 && (role == ROLE_V || role == ROLE_K))
         return TENSOR_Q8_0;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (str_equal(str_from(rules[i].mix), str_from(mix->name)) && rules[i].role == role &&
+        if (rules[i].mix == mix->file_type && rules[i].role == role &&
             holds(rules[i].when, model, layer_of(name)))
-            return rules[i].type;
+            return (enum tensor_type)rules[i].type;
     return mix->type;
 }
 

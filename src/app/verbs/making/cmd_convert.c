@@ -12,6 +12,8 @@
 #include "quant/convert/convert.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static bool print_result(const struct convert_options *options, const struct convert_result *result,
                          double seconds, bool json)
@@ -20,6 +22,9 @@ static bool print_result(const struct convert_options *options, const struct con
         printf("the folder was quantised by %s and was read as floats: errors add up when it is "
                "quantised again\n",
                result->packed);
+    if (!json && result->file.mended)
+        printf("%llu weights were no numbers and were replaced\n",
+               (unsigned long long)result->file.mended);
     if (!json)
         return printf("%s: %s, %s, %zu tensors, %.1f M weights, %.1f MB, %.1f s\n", options->out,
                       result->architecture, mix_name(options->mix), result->tensor_count,
@@ -36,6 +41,20 @@ static bool print_result(const struct convert_options *options, const struct con
     json_put(object, "mended_weights", json_new_int((int64_t)result->file.mended));
     json_put(object, "seconds", json_new_double(seconds));
     return command_print_json(object);
+}
+
+/* A GGUF file may stand in the folder; what else is there is what the model is made of. */
+static enum td_status spare_folder(const struct convert_options *options, struct td_error *err)
+{
+    char *from = realpath(options->folder, NULL), *to = realpath(options->out, NULL);
+    struct td_str path = str_from(to ? to : "");
+    bool inside = from && str_starts_with(path, str_from(from)) && path.data[strlen(from)] == '/' &&
+                  !str_ends_with(path, STR(".gguf"));
+    free(from);
+    free(to);
+    return inside ? error_set(err, TD_INVALID, "%s is read itself: name another file to write",
+                              options->out)
+                  : TD_OK;
 }
 
 static int cmd_convert(int argc, char **argv)
@@ -96,6 +115,8 @@ static int cmd_convert(int argc, char **argv)
         status = error_set(&err, TD_INVALID, "no type '%.40s'; there are %s", type, mix_list());
     else if (values.threads == NULL)
         status = error_set(&err, TD_NO_MEMORY, "no memory for threads");
+    else
+        status = spare_folder(&values, &err);
     progress_begin(&progress, "converting", json);
     if (status == TD_OK)
         status = convert_folder(&values, &result, &err);

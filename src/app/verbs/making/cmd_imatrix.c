@@ -94,7 +94,11 @@ static enum td_status run(struct values *values, bool *printed, struct td_error 
         ledger_lines_deinit(&lines);
         return status;
     }
-    status = command_open_model(values->model, values->cpu, false, &model, err);
+    status = command_spare_inputs(values->out, &values->model, 1, err);
+    if (status == TD_OK)
+        status = command_spare_inputs(values->out, values->texts, values->text_count, err);
+    if (status == TD_OK)
+        status = command_open_model(values->model, values->cpu, false, &model, err);
     for (size_t i = 0; status == TD_OK && i < values->text_count; i++)
         status = texts_add_file(&texts, model, values->texts[i], err);
     if (status == TD_OK)

@@ -61,11 +61,11 @@ static enum td_status prepare(struct values *values, struct td_error *err)
                          mix_list());
     enum td_status status =
         model_file_find(values->in, NULL, values->path, sizeof values->path, err);
-    char *to = status == TD_OK ? realpath(values->out, NULL) : NULL;
-    if (to && strcmp(to, values->path) == 0)
-        status =
-            error_set(err, TD_INVALID, "%s is the model itself: name another file", values->out);
-    free(to);
+    const char *model = values->path;
+    if (status == TD_OK)
+        status = command_spare_inputs(values->out, &model, 1, err);
+    if (status == TD_OK)
+        status = command_spare_inputs(values->out, values->lora.files, values->lora.count, err);
     if (status == TD_OK)
         status = command_open_model(values->path, TD_CPU_AUTO, false, &values->model, err);
     if (status == TD_OK)

@@ -56,17 +56,6 @@ struct values {
     double expected_kld;
 };
 
-static enum td_status check_names(const struct values *values, struct td_error *err)
-{
-    char *from = realpath(values->path, NULL), *to = realpath(values->out, NULL);
-    bool same = from && to && strcmp(from, to) == 0;
-    free(from);
-    free(to);
-    return same ? error_set(err, TD_INVALID, "%s is the model itself: name another file",
-                            values->out)
-                : TD_OK;
-}
-
 static bool chooses(const struct values *values)
 {
     return values->size_max || values->kld_max > 0;
@@ -145,7 +134,9 @@ static enum td_status prepare(struct values *values, struct td_error *err)
     enum td_status status =
         model_file_find(values->in, NULL, values->path, sizeof values->path, err);
     if (status == TD_OK)
-        status = check_names(values, err);
+        status = command_spare_inputs(
+            values->out, (const char *const[]){values->path, values->imatrix, values->text}, 3,
+            err);
     if (status == TD_OK)
         status = gguf_open(values->path, false, &values->gguf, err);
     if (status == TD_OK && values->imatrix)
