@@ -8,6 +8,7 @@
 #include "app/config/config.h"
 #include "app/config/packed_help.h"
 #include "app/setup/files/key_file.h"
+#include "app/terminal/terminal.h"
 #include "app/verbs/inspect/report_groups.h"
 #include "app/verbs/inspect/report_money.h"
 #include "base/json/json.h"
