@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """tandem quantize and imatrix, from the outside: sizes, what is refused, what is left behind."""
 
+import fcntl
 import json
 import os
+import pty
 import resource
 import struct
 import subprocess
 import sys
 import tempfile
+import termios
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -140,6 +143,25 @@ def test_a_wrong_type_and_the_model_itself_are_refused_before_the_work():
         code, _, err = run("quantize", source, source, "Q8_0")
         assert code == 1 and "is read itself" in err, err
         equal(sorted(os.listdir(folder)), ["wide.gguf"])
+
+
+@case
+def test_progress_stays_on_one_line_of_a_narrow_terminal():
+    with tempfile.TemporaryDirectory() as folder:
+        source = wide_model(folder)
+        for columns, bar in ((40, False), (80, True)):
+            screen, terminal = pty.openpty()
+            fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+            command = [BINARY, "quantize", source, Path(folder) / "x.gguf", "IQ4_XS", "-t", "1"]
+            done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=terminal, check=False)
+            os.close(terminal)
+            shown = os.read(screen, 65536).decode()
+            os.close(screen)
+            equal(done.returncode, 0)
+            lines = shown.replace("\x1b[K", "").split("\r")
+            assert max(map(len, lines)) < columns, lines
+            equal("[##" in shown, bar)
+            assert " %," in shown, shown
 
 
 @case

@@ -1,11 +1,14 @@
 #include "app/cli/progress.h"
 
+#include "app/terminal/terminal.h"
 #include "base/time/clock.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define CELLS 24
+#define BESIDE 28 /* " [] 100 %, 1234567890 s left" */
 #define SHOW_MS 100
 
 static bool always;
@@ -31,7 +34,12 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t total)
     char bar[CELLS + 1] = "";
     for (int i = 0; i < CELLS; i++)
         bar[i] = i < (int)(part * CELLS) ? '#' : '.';
-    fprintf(stderr, "\r%s [%s] %3.0f %%", progress->what, bar, 100 * part);
+    /* A line that is wrapped cannot be written over: a narrow terminal shows less. */
+    unsigned columns = terminal_columns(STDERR_FILENO);
+    fputs("\r", stderr);
+    if (columns == 0 || columns > strlen(progress->what) + CELLS + BESIDE)
+        fprintf(stderr, "%s [%s] ", progress->what, bar);
+    fprintf(stderr, "%3.0f %%", 100 * part);
     if (part > 0.01)
         fprintf(stderr, ", %.0f s left", seconds / part - seconds);
     fputs("\x1b[K", stderr);
