@@ -394,10 +394,10 @@ def logits_of(source: Path, ids: list[int], last: int) -> tuple[float, ...]:
     """Of the converted folder, behind the last ids."""
     target, out = source.parent / "m.gguf", source.parent / "out"
     code, _, err = run("convert", source, target, "--type", "F32")
-    equal(code, 0, (source, err))
+    equal(code, 0, f"{source}: {err}")
     listed = ",".join(map(str, ids))
     code, _, err = run("logits", "-m", target, "--ids", listed, "--last", str(last), "-o", out)
-    equal(code, 0, (source, err))
+    equal(code, 0, f"{source}: {err}")
     raw = out.read_bytes()
     return struct.unpack(f"<{len(raw) // 4}f", raw)
 

@@ -16,7 +16,7 @@ struct hf_family {
     bool two_heads : 1;   /* Gemma 4: heads of two sizes, keys that layers share, layers' inputs */
     bool layer_norm : 1;  /* norms are LayerNorms */
     bool scales : 1;      /* the file must say how logits are scaled */
-    bool gpt_oss : 1;     /* its experts' rows of gate and up alternate, and biases of zeros count */
+    bool gpt_oss : 1;     /* its experts' rows of gate and up alternate; biases of zeros count */
     bool openelm : 1;     /* config.json has other names, and lists the heads of each layer */
     bool no_adapters : 1; /* names in adapters (lora_peft.h) are not known */
     const char *epsilon;  /* the norms' key of config.json; NULL = rms_norm_eps */
