@@ -213,7 +213,8 @@ void spending_hear(struct spending *spending, const struct key_spent *spent, boo
     struct entry *entry = find_locked(spending, spent, &beside);
     if (entry) {
         /* What was recorded before and is in no row. Soon after the start others write rows for
-         * what the ledger had of them already. */
+         * what the ledger had of them already. What they spend anew in those seconds is taken for
+         * that, too, and is missing until midnight: the rows do not tell one from the other. */
         double grown_usd = spent->others_usd - beside->heard_usd;
         if (first || spending->node_counts <= COUNTS_UNTIL_TOLD)
             beside->before_usd = fmax(beside->before_usd - grown_usd, 0);
