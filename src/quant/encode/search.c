@@ -52,23 +52,23 @@ static void fill_tries(struct search_tries *tries)
         add_try(tries, tries->offset[tries->count - 1], tries->inverse[tries->count - 1]);
 }
 
+/* The sums of the best candidate: vx^2 / vv is how much of sum w x^2 its fit explains. */
 struct best_scale {
-    float scale;
-    double gain; /* vx^2 / vv: how much of sum w x^2 the fit explains */
+    double vv, vx;
 };
 
 static void take_best_scale(const struct search_tries *tries, struct best_scale *best)
 {
     for (unsigned i = 0; i < tries->count; i++) {
         double vv = (double)tries->vv[i], vx = (double)tries->vx[i];
-        if (vv > 0 && vx * vx > best->gain * vv)
-            *best = (struct best_scale){(float)(vx / vv), vx * vx / vv};
+        if (vx * vx * best->vv > best->vx * best->vx * vv) /* no division for each */
+            *best = (struct best_scale){vv, vx};
     }
 }
 
 float search_scale(const struct search *search, struct search_range range)
 {
-    struct best_scale best = {0, 0};
+    struct best_scale best = {1, 0};
     if (fabsf(search->widest) < 1e-30f)
         return 0;
     struct search_tries tries = {.count = 0};
@@ -87,29 +87,22 @@ float search_scale(const struct search *search, struct search_range range)
     fill_tries(&tries);
     search->sums(search, range, &tries);
     take_best_scale(&tries, &best);
-    if (best.scale == 0)
+    float scale = (float)(best.vx / best.vv);
+    if (scale == 0)
         return 0;
     /* The best, and its neighbours, once more. */
     tries.count = 0;
     for (int i = -4; i < 4; i++)
-        add_try(&tries, 0, (1.0f + 0.004f * (float)i) / best.scale);
+        add_try(&tries, 0, (1.0f + 0.004f * (float)i) / scale);
     search->sums(search, range, &tries);
     take_best_scale(&tries, &best);
-    return best.scale;
+    return (float)(best.vx / best.vv);
 }
 
 struct best_line {
     float scale, minimum;
     double error;
 };
-
-double search_error(const struct search *search, const struct search_tries *tries, unsigned i,
-                    float scale, float minimum)
-{
-    double s = (double)scale, m = (double)minimum;
-    return search->sum_wxx + s * s * (double)tries->vv[i] + m * m * search->sum_w -
-           2 * s * (double)tries->vx[i] + 2 * m * search->sum_wx - 2 * s * m * (double)tries->v[i];
-}
 
 /* Fits a line through what each candidate rounded to. */
 static void take_best_line(const struct search *search, const struct search_tries *tries,

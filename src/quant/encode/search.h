@@ -20,7 +20,7 @@
 
 /* What a stored integer stands for: v = q itself, or a value of the table of IQ4_NL. */
 struct search_range {
-    int low, high; /* of q */
+    int low, high; /* of q; below 0, or a table: a scale alone is searched, and offsets are 0 */
     int table;     /* not 0: q is an index of iq4_values */
 };
 
@@ -29,7 +29,8 @@ struct search_range {
 struct search_tries {
     unsigned count; /* a multiple of SEARCH_LANES */
     float offset[SEARCH_TRIES], inverse[SEARCH_TRIES];
-    float v[SEARCH_TRIES], vv[SEARCH_TRIES], vx[SEARCH_TRIES]; /* sums of w v, w v^2, w v x */
+    /* Sums of w v, w v^2, w v x. v is 0 but for lines. */
+    float v[SEARCH_TRIES], vv[SEARCH_TRIES], vx[SEARCH_TRIES];
 };
 
 struct search;
@@ -55,8 +56,13 @@ void search_line(const struct search *search, int high, int free_minimum, float 
                  float *minimum);
 
 /* The weighted squared error of candidate i of `tries`, whose scale and minimum are given. */
-double search_error(const struct search *search, const struct search_tries *tries, unsigned i,
-                    float scale, float minimum);
+static inline double search_error(const struct search *search, const struct search_tries *tries,
+                                  unsigned i, float scale, float minimum)
+{
+    double s = (double)scale, m = (double)minimum;
+    return search->sum_wxx + s * s * (double)tries->vv[i] + m * m * search->sum_w -
+           2 * s * (double)tries->vx[i] + 2 * m * search->sum_wx - 2 * s * m * (double)tries->v[i];
+}
 
 /* Rounds x + minimum with the scale: q [count]. */
 void search_round(const struct search *search, struct search_range range, float scale,

@@ -30,9 +30,11 @@ static inline lanes nearest_value(lanes x)
     return value;
 }
 
-/* One group of SEARCH_LANES candidates from `from` on. */
+enum sums_of { OF_SCALES, OF_VALUES, OF_LINES };
+
+/* One group of SEARCH_LANES candidates from `from` on. Scales have no offset, and need no v. */
 static inline void group_sums(const struct search *search, struct search_range range,
-                              struct search_tries *tries, unsigned from, int table)
+                              struct search_tries *tries, unsigned from, enum sums_of kind)
 {
     lanes low = splat((float)range.low), high = splat((float)range.high);
     lanes offset[PARTS], inverse[PARTS], v_sum[PARTS], vv_sum[PARTS], vx_sum[PARTS];
@@ -43,10 +45,14 @@ static inline void group_sums(const struct search *search, struct search_range r
     for (unsigned i = 0; i < search->count; i++) {
         lanes x = splat(search->x[i]), w = splat(search->w[i]);
         for (int p = 0; p < PARTS; p++) {
-            lanes scaled = (x + offset[p]) * inverse[p];
-            lanes v = table ? nearest_value(scaled) : nearest_integer(scaled, low, high);
+            lanes scaled = x * inverse[p];
+            if (kind == OF_LINES)
+                scaled = (x + offset[p]) * inverse[p];
+            lanes v =
+                kind == OF_VALUES ? nearest_value(scaled) : nearest_integer(scaled, low, high);
             lanes wv = w * v;
-            v_sum[p] += wv;
+            if (kind == OF_LINES)
+                v_sum[p] += wv;
             vv_sum[p] += wv * v;
             vx_sum[p] += wv * x;
         }
@@ -61,8 +67,10 @@ static inline void all_sums(const struct search *search, struct search_range ran
 {
     for (unsigned from = 0; from < tries->count; from += SEARCH_LANES) {
         if (range.table)
-            group_sums(search, range, tries, from, 1);
+            group_sums(search, range, tries, from, OF_VALUES);
+        else if (range.low < 0)
+            group_sums(search, range, tries, from, OF_SCALES);
         else
-            group_sums(search, range, tries, from, 0);
+            group_sums(search, range, tries, from, OF_LINES);
     }
 }
