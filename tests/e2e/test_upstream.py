@@ -133,6 +133,15 @@ def test_an_answer_in_gzip_is_read_although_nobody_asked_for_it():
 
 
 @case
+def test_an_encoding_that_is_the_name_of_a_character_set_changes_nothing():
+    cloud = ScriptedCloud()
+    with server(cloud.base_url) as tandem:
+        for coding in ("utf-8", "UTF-8 "):
+            cloud.script = encoded(coding, WHOLE.encode() % b'"Whole."')
+            equal((coding, tandem.chat(HARD, ONLY_CLOUD).text), (coding, "Whole."))
+
+
+@case
 def test_an_encoding_that_cannot_be_read_is_the_upstreams_fault():
     cloud = ScriptedCloud()
     whole = gzip.compress(WHOLE.encode() % b'"Whole."')

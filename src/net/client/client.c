@@ -376,13 +376,17 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *ctx)
         return 0;
     note_bytes(transfer);
     struct td_str line = str_trim((struct td_str){bytes, len});
-    static const struct td_str name = {"retry-after:", 12};
+    static const struct td_str name = {"retry-after:", 12}, coding = {"content-encoding:", 17};
     if (line.len == 0) {
         headers_ended(transfer);
     } else if (str_equal_nocase(str_slice(line, 0, name.len), name)) {
         struct td_str value = str_trim(str_slice(line, name.len, line.len));
         if (value.len < sizeof transfer->retry_after) /* half of a number is another one */
             snprintf(transfer->retry_after, sizeof transfer->retry_after, STR_FMT, STR_ARG(value));
+    } else if (str_equal_nocase(str_slice(line, 0, coding.len), coding) &&
+               str_equal_nocase(str_trim(str_slice(line, coding.len, line.len)), STR("utf-8"))) {
+        /* A character set encodes nothing. libcurl 7.88 heeds this here, 8 no longer does. */
+        curl_easy_setopt(transfer->easy, CURLOPT_HTTP_CONTENT_DECODING, 0L);
     }
     return transfer->cancelled ? 0 : len;
 }
