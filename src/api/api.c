@@ -295,9 +295,26 @@ static void reply_wrong_method(struct api *api, struct http_request *request,
     api_reply_fault(api, request, &fault);
 }
 
-/* The path that a request may have meant: one that its own ends with, as with a base URL that has
- * /v1 twice; one whose last part it has, as /v1/messages/batches has that of /v1/batches; or the
- * nearest by its letters. Paths with names in them are left out. */
+/* How well a path fits a request's: one that its own ends with, as with a base URL that has /v1
+ * twice; one that goes on from it, the shortest first; one whose last part it has, as
+ * /v1/messages/batches has that of /v1/batches. Of a part before the end, only of the same API. */
+static size_t rank_path(const char *path, const char *one)
+{
+    size_t len = strlen(one), begin = strcspn(path + 1, "/") + 1;
+    const char *last = strrchr(one, '/');
+    struct td_str asked = str_from(path);
+    if (last == one)
+        return 0;
+    if (str_ends_with(asked, str_from(one)))
+        return 2000 + len;
+    if (asked.len > begin + 1 && str_starts_with(str_from(one), asked))
+        return 1000 - len;
+    bool same_api = strncmp(path, one, begin + 1) == 0;
+    return str_ends_with(asked, str_from(last)) || (same_api && strstr(path, last)) ? len : 0;
+}
+
+/* The path that a request may have meant: the one that fits best, or the nearest by its letters.
+ * Paths with names in them are left out. */
 static const char *nearest_path(const char *path, const char *but)
 {
     const char *known[ENDPOINT_COUNT], *best = NULL;
@@ -307,10 +324,8 @@ static const char *nearest_path(const char *path, const char *but)
         if (strchr(one, '*') || (but && strcmp(one, but) == 0))
             continue;
         known[count++] = one;
-        size_t rank = strlen(one);
-        if (str_ends_with(str_from(path), str_from(one)))
-            rank += 1000;
-        if (strchr(one + 1, '/') && rank > most && strstr(path, strrchr(one, '/')))
+        size_t rank = rank_path(path, one);
+        if (rank > most)
             best = one, most = rank;
     }
     return best ? best : str_nearest(str_from(path), known, count);

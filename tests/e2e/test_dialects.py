@@ -357,6 +357,10 @@ def test_a_path_that_is_not_there_names_those_that_may_be_meant():
             ("/v1/messages/batches/msgbatch_1/results", "/v1/messages", "/v1/batches"),
             ("/v1/v1/chat/completions", "/v1/chat/completions", None),
             ("/v1/completion", "/v1/completions", None),
+            ("/v1/chat/completoins", "/v1/chat/completions", None),
+            ("/v1/embedding", "/v1/embeddings", None),
+            ("/v1/chat", "/v1/chat/completions", None),
+            ("/embed", "/api/embed", None),
         ):
             answer = tandem.get(path)
             equal((path, answer.status), (path, 404))
