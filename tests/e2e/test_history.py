@@ -7,6 +7,7 @@ import http.client
 import json
 import socket
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -397,8 +398,9 @@ def test_a_complete_response_is_streamed_again():
 
 @case
 def test_a_response_that_runs_is_followed_until_it_ends_or_is_removed():
-    cloud = ScriptedCloud(Script(text="one two three four", piece_delay=0.7))
-    with serve(cloud) as tandem:
+    gate = threading.Event()
+    cloud = ScriptedCloud(Script(text="one two three four", gate=gate))
+    with serve(cloud, "server: {workers: 1}\n") as tandem:  # requests in their order
 
         def following(path, seconds=30):
             client = http.client.HTTPConnection("127.0.0.1", tandem.port, timeout=seconds)
@@ -412,6 +414,7 @@ def test_a_response_that_runs_is_followed_until_it_ends_or_is_removed():
         following(paths[0]).close()  # who leaves is forgotten
         equal(tandem.request("POST", f"{paths[1]}/cancel").json["status"], "cancelled")
         equal(tandem.request("DELETE", paths[2]).status, 200)
+        gate.set()
         answers = [client.getresponse() for client in clients]
         equal([answer.status for answer in answers], [200] * 3)
         events = parse_events(answers[0].read())
@@ -424,9 +427,14 @@ def test_a_response_that_runs_is_followed_until_it_ends_or_is_removed():
             raise AssertionError("a removed response has an end")
         except http.client.IncompleteRead:
             pass
+        gate.clear()
         paths.append(f"/v1/responses/{asked(tandem, 'Count.', background=True)['id']}")
         last = following(paths[3])
-        tandem.stop()  # waits for what runs
+        equal(tandem.get(paths[3]).json["status"], "in_progress")
+        tandem.process.terminate()
+        wait_until(lambda: "event=stopping" in "".join(tandem.log), what="the signal")
+        gate.set()
+        tandem.ended()  # it has waited for what runs
         equal(parse_events(last.getresponse().read())[-1]["type"], "response.completed")
 
 

@@ -3,6 +3,7 @@
 cancelled, deleted and forgotten on the others, by the same tenants and nobody else."""
 
 import contextlib
+import http.client
 import json
 import sys
 import threading
@@ -16,7 +17,7 @@ from check import case, equal, main
 from key_store import bearer
 from scripted_cloud import Script
 from shared_nodes import CLOUD, keys, pair, start_again
-from tandem import Tandem, run, wait_until
+from tandem import Tandem, parse_events, run, wait_until
 
 CARD = "My card is 4111 1111 1111 1111."
 
@@ -208,6 +209,47 @@ def test_one_in_the_background_is_asked_for_and_cancelled_on_the_other_node() ->
         db.query("UPDATE tandem.kept SET held_until_s = held_until_s - 30")
         lost = read(b, made["id"]).json
         equal((lost["status"], lost["error"]["code"]), ("failed", "server_error"))
+
+
+@case
+def test_a_response_is_followed_on_another_node_although_the_database_is_away_for_a_while() -> None:
+    gate = threading.Event()
+    with pair(script=Script(text="Blue.", gate=gate)) as (db, _, a, b):
+        name = asked(a, "Slow?", background=True)["id"]
+        clients = [http.client.HTTPConnection("127.0.0.1", at.port, timeout=60) for at in (a, b)]
+        for client in clients:
+            client.request("GET", f"/v1/responses/{name}?stream=true")
+        wait_until(lambda: read(b, name).status == 200)
+        db.kill()
+        wait_until(lambda: read(b, name).status == 503)
+        time.sleep(3)  # it is looked for each 1.5 s
+        db.start()
+        gate.set()
+        for client in clients:
+            events = parse_events(client.getresponse().read())
+            equal(events[-1]["type"], "response.completed")
+
+
+@case
+def test_following_a_response_of_the_own_node_waits_for_no_database() -> None:
+    gate = threading.Event()
+    with pair("server: {workers: 1}\n", Script(text="Blue.", gate=gate)) as (db, _, a, b):
+        name = asked(a, "Slow?", background=True)["id"]
+        wait_until(lambda: read(b, name).status == 200)
+        client = http.client.HTTPConnection("127.0.0.1", a.port, timeout=60)
+        client.request("GET", f"/v1/responses/{name}?stream=true")
+        equal(a.get("/health").status, 200)  # so the other one is read
+        with db.stalled():
+            slowest = 0.0
+            for _ in range(8):
+                begun = time.monotonic()
+                equal(a.get("/health").status, 200)
+                slowest = max(slowest, time.monotonic() - begun)
+                time.sleep(0.1)
+            assert slowest < 1.2, slowest  # a query would wait for 2 s
+        gate.set()
+        events = parse_events(client.getresponse().read())
+        equal(events[-1]["type"], "response.completed")
 
 
 @case

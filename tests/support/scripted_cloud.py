@@ -58,6 +58,7 @@ class Script:
     accept_delay: float = 0  # before reading anything
     first_delay: float = 0  # before the status line
     think: float = 0  # the same, but a list of models is given at once
+    gate: threading.Event | None = None  # until it is set, no answer begins
     piece_delay: float = 0  # between pieces
     stall_after: int | None = None  # pieces, then silence until the client leaves
     cut_after: int | None = None  # pieces, then a reset
@@ -248,6 +249,8 @@ class ScriptedCloud:
             self._wait(connection, script.first_delay)
         if script.think and request["method"] == "POST":
             self._wait(connection, script.think)
+        while script.gate and request["method"] == "POST" and not script.gate.is_set():
+            self._wait(connection, 0.02)
         if script.raw is not None:
             connection.sendall(script.raw)
             return False

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define LOOK_MS 250
+#define LOOK_FAR_MS 1500 /* each is a query to the database, on the loop's thread */
 #define KEEP_ALIVE ": keep-alive\n\n"
 
 /* The body of a response that runs, as one that ended so. **returns new**, or NULL. */
@@ -114,12 +115,17 @@ static void following_look(void *ctx)
     struct following *following = ctx;
     struct event_stream *stream = &following->stream;
     struct api *api = following->base.api;
-    struct history_found found;
+    struct history *history = api->host->history;
+    struct history_found found = {0};
     api->who = following->who;
-    bool known = find(api, str_from(following->id), &found);
-    if (known && found.state == HISTORY_RUNNING) {
-        history_found_deinit(&found);
+    if (history_runs(history, api->who.caller, following->id)) { /* this node knows */
         loop_timer_start(api->loop, following->timer, LOOK_MS);
+        return;
+    }
+    bool known = find(api, str_from(following->id), &found);
+    if (known ? found.state == HISTORY_RUNNING : history_is_away(history)) {
+        history_found_deinit(&found);
+        loop_timer_start(api->loop, following->timer, LOOK_FAR_MS);
         return;
     }
     if (known) {
