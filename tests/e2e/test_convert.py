@@ -3,7 +3,10 @@
 is refused."""
 
 import json
+import os
+import resource
 import struct
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -12,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from exact_llama import ExactLlama
 from hf_folder import File, make_folder, pack, safetensors
-from tandem import run
+from tandem import BINARY, run
 
 
 def logits(model, folder):
@@ -105,6 +108,7 @@ def refused(source, folder, word):
     code, _, err = run("convert", source, target)
     assert code == 1 and word in err, (word, err)
     assert not target.exists() and not Path(f"{target}.new").exists(), word
+    return err
 
 
 @case
@@ -152,6 +156,10 @@ def test_missing_and_strange_tensors_are_named_before_the_work_begins():
             path.write_bytes(pack(*safetensors(part)))
             there = f" (there: {name})" if "layers" in name else ""
             refused(source, folder, f"tensor '{ours}.weight' is missing{there}; nothing is written")
+        name = "model.layers.1.self_attn.v_proj.weight"
+        path.write_bytes(pack(*safetensors(tensors | {name: tensors["model.norm.weight"]})))
+        err = refused(source, folder, "'blk.1.attn_v.weight'")
+        assert "there:" not in err, err
         narrow = {n: t for n, t in tensors.items() if "layers.2.mlp" not in n}
         path.write_bytes(pack(*safetensors(narrow)))
         refused(source, folder, "layer 2 has no feed-forward block")
@@ -228,6 +236,72 @@ def test_a_file_of_the_folder_is_never_written_over():
         for _ in range(2):  # a GGUF file beside them is none of the sources
             code, _, err = run("convert", source, source / "model.gguf")
             equal(code, 0, err)
+
+
+@case
+def test_files_of_a_folder_of_links_are_never_written_over():
+    """A Hugging Face cache: the folder has the names, the files stand beside it."""
+    with tempfile.TemporaryDirectory() as folder:
+        _, source, _ = make_folder(folder)
+        blobs, snapshot = Path(folder) / "blobs", Path(folder) / "snapshots" / "abc"
+        source.rename(blobs)
+        snapshot.mkdir(parents=True)
+        for file in blobs.iterdir():
+            (snapshot / file.name).symlink_to(f"../../blobs/{file.name}")
+        link, blob = snapshot / "model.safetensors", blobs / "model.safetensors"
+        other = Path(folder) / "other.gguf"
+        other.symlink_to(blob)
+        before = blob.read_bytes()
+        for target in (link, blob, other, snapshot / "config.json"):
+            code, _, err = run("convert", snapshot, target)
+            assert code == 1 and "is read itself" in err, (target, err)
+            assert link.is_symlink() and blob.read_bytes() == before, target
+        for _ in range(2):
+            code, _, err = run("convert", snapshot, snapshot / "model.gguf")
+            equal(code, 0, err)
+
+
+def write_wide(source, tensors):
+    """The tensors with feed-forward blocks of 4.8 GB, as a hole that takes no space on the disk."""
+    path, config, wide = source / "model.safetensors", source / "config.json", 1 << 18
+    header, body = safetensors(tensors)
+    end = len(body)
+    for name in [n for n in header if ".mlp." in n]:
+        shape = [256, wide] if "down" in name else [wide, 256]
+        begin, end = end, end + 4 * 256 * wide
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, end]}
+    packed = pack(header, body)
+    path.write_bytes(packed)
+    os.truncate(path, len(packed) - len(body) + end)
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"intermediate_size": wide}))
+
+
+@case
+def test_a_result_larger_than_memory_is_checked_or_at_least_written():
+    """RLIMIT_DATA counts pages that may be written, as a machine does that never overcommits."""
+    with tempfile.TemporaryDirectory() as folder:
+        _, source, tensors = make_folder(folder)
+        target, limits = Path(folder) / "never.gguf", {}
+
+        def limited():
+            def limit():
+                for kind, bound in limits.items():
+                    resource.setrlimit(kind, (bound, bound))
+
+            command = [BINARY, "convert", source, target, "--threads", "1"]
+            done = subprocess.run(command, capture_output=True, preexec_fn=limit, check=False)
+            equal(done.returncode, 1)
+            assert not target.exists()
+            return done.stderr.decode()
+
+        write_wide(source, {n: t for n, t in tensors.items() if "layers.1.self_attn.v_" not in n})
+        limits = {resource.RLIMIT_DATA: 1 << 30}
+        err = limited()
+        assert "'blk.1.attn_v.weight' is missing" in err, err
+        write_wide(source, tensors)
+        limits = {resource.RLIMIT_AS: 6 << 30, resource.RLIMIT_FSIZE: 1 << 20}
+        err = limited()
+        assert "File too large" in err, err  # the writing began
 
 
 @case

@@ -161,6 +161,7 @@ def test_parallel_residuals_of_stablelm_are_refused_by_name():
             write_folder(source, part, config)
             code, _, err = run("convert", source, target)
             assert code == 1 and word in err and not target.exists(), (word, err)
+            assert "fetch the folder again" not in err, err  # it is not damaged
 
 
 @case

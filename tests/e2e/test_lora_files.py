@@ -143,6 +143,21 @@ def test_an_adapter_goes_to_peft_and_back_without_a_change():
 
 
 @case
+def test_an_export_never_writes_over_what_it_reads():
+    with tempfile.TemporaryDirectory() as folder:
+        folder, model, adapter = place(folder)
+        peft, link = folder / "peft", folder / "link.gguf"
+        equal(run("lora", "export", adapter, peft, "-m", model)[0], 0)
+        weights = peft / "adapter_model.safetensors"
+        link.symlink_to(weights)
+        before = [path.read_bytes() for path in (model, weights)]
+        for out in (model, weights, link, peft / "adapter_config.json"):
+            code, _, err = run("lora", "export", peft, out, "-m", model)
+            assert code == 1 and "is read itself" in err, (out, err)
+            equal([path.read_bytes() for path in (model, weights)], before)
+
+
+@case
 def test_folders_that_cannot_be_read_are_refused_with_the_reason():
     with tempfile.TemporaryDirectory() as folder:
         folder, model, adapter = place(folder)

@@ -14,6 +14,8 @@
 #include "base/text/utf8.h"
 #include "ledger/record/ledger.h"
 
+#include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -206,6 +208,22 @@ enum td_status command_spare_inputs(const char *out, const char *const *inputs, 
     free(to);
     return same ? error_set(err, TD_INVALID, "%s is read itself: name another file to write", out)
                 : TD_OK;
+}
+
+enum td_status command_spare_folder(const char *out, const char *folder, struct td_error *err)
+{
+    enum td_status status = TD_OK;
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && status == TD_OK && (entry = readdir(dir)) != NULL;) {
+        char path[PATH_MAX];
+        const char *input = path;
+        if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path &&
+            !str_ends_with(str_from(path), STR(".gguf")))
+            status = command_spare_inputs(out, &input, 1, err);
+    }
+    if (dir)
+        closedir(dir);
+    return status;
 }
 
 bool command_print_json(struct json *value)

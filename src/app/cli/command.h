@@ -34,6 +34,11 @@ TD_MUST_CHECK enum td_status command_open_model(const char *path, enum td_cpu cp
 TD_MUST_CHECK enum td_status command_spare_inputs(const char *out, const char *const *inputs,
                                                   size_t count, struct td_error *err);
 
+/* The same for the files of a folder, also where they are links. Its GGUF files are none of what is
+ * read. */
+TD_MUST_CHECK enum td_status command_spare_folder(const char *out, const char *folder,
+                                                  struct td_error *err);
+
 /* Reads a whole file, or standard input when path is NULL or "-", into out (made here,
  * buf_deinit). */
 TD_MUST_CHECK enum td_status command_read_all(const char *path, struct buf *out,

@@ -43,20 +43,6 @@ static bool print_result(const struct convert_options *options, const struct con
     return command_print_json(object);
 }
 
-/* A GGUF file may stand in the folder; what else is there is what the model is made of. */
-static enum td_status spare_folder(const struct convert_options *options, struct td_error *err)
-{
-    char *from = realpath(options->folder, NULL), *to = realpath(options->out, NULL);
-    struct td_str path = str_from(to ? to : "");
-    bool inside = from && str_starts_with(path, str_from(from)) && path.data[strlen(from)] == '/' &&
-                  !str_ends_with(path, STR(".gguf"));
-    free(from);
-    free(to);
-    return inside ? error_set(err, TD_INVALID, "%s is read itself: name another file to write",
-                              options->out)
-                  : TD_OK;
-}
-
 static int cmd_convert(int argc, char **argv)
 {
     struct convert_options values = {.cancel = &interrupted, .progress = progress_report};
@@ -116,7 +102,7 @@ static int cmd_convert(int argc, char **argv)
     else if (values.threads == NULL)
         status = error_set(&err, TD_NO_MEMORY, "no memory for threads");
     else
-        status = spare_folder(&values, &err);
+        status = command_spare_folder(values.out, values.folder, &err);
     progress_begin(&progress, "converting", json);
     if (status == TD_OK)
         status = convert_folder(&values, &result, &err);

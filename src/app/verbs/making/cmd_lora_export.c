@@ -37,7 +37,11 @@ static int cmd_lora_export(int argc, char **argv)
     struct lora_peft_result result = {0};
     struct stat what;
     bool printed = true, is_folder = stat(named[0], &what) == 0 && S_ISDIR(what.st_mode);
-    enum td_status status = command_open_model(model_path, TD_CPU_AUTO, false, &model, &err);
+    enum td_status status = command_spare_inputs(named[1], &model_path, 1, &err);
+    if (status == TD_OK && is_folder)
+        status = command_spare_folder(named[1], named[0], &err);
+    if (status == TD_OK)
+        status = command_open_model(model_path, TD_CPU_AUTO, false, &model, &err);
     if (status == TD_OK)
         status =
             (is_folder ? lora_from_peft : lora_to_peft)(model, named[0], named[1], &result, &err);
