@@ -322,10 +322,11 @@ static double read_told(struct sum *sum)
         double a = read_power(sum);
         if (told[i].sign == '/')
             words_eat_end(sum->words, "ways|people|persons|friends|of us");
-        bool listed = first->kind == WORD_NUMBER && str_find(first->text, STR(","), 0) != SIZE_MAX;
+        bool moved = told[i].sign == '>' || told[i].sign == '<';
+        bool listed =
+            !moved && first->kind == WORD_NUMBER && str_find(first->text, STR(","), 0) != SIZE_MAX;
         if (listed || !words_eat(sum->words, told[i].between)) /* "10,20 and 30" are three */
             return fail(sum);
-        bool moved = told[i].sign == '>' || told[i].sign == '<';
         double b;
         if (!moved || !eat_percent(sum, a, &b)) /* "increase 80 by 10 %" */
             b = read_power(sum);

@@ -5,6 +5,7 @@
 #include "instant/emails.h"
 
 #include "base/core/ascii.h"
+#include "base/text/utf8.h"
 #include "instant/several.h"
 #include "instant/words.h"
 
@@ -23,6 +24,13 @@
 #define BEHIND                                                                              \
     "from|in|of|out of|within|contained|mentioned|found|here|the|this|that|following|text|" \
     "message|sentence|letter|note|string|line|below|please|,"
+
+/* How instructions about the answer begin. */
+#define INSTRUCTS                                                                                 \
+    "please|answer|return|reply|respond|write|give|output|print|show|list|sort|use|put|only|one|" \
+    "just|format|convert|separate|don't|do|without|no|in|as|leave|ignore|then|extract|all|each|"  \
+    "everything|lowercase|uppercase|make|keep|replace|remove|the domain|mask"
+#define INSTRUCTION_BYTES 60
 
 /* Where the text begins; 0 where the question asks for something else. *all: for all of them. */
 static size_t text_begin(struct td_str question, bool *all)
@@ -46,6 +54,32 @@ static size_t text_begin(struct td_str question, bool *all)
     while (words_eat(&words, BEHIND))
         ;
     return words_ended(&words) ? end : 0;
+}
+
+/* Whether something is asked behind the text, too: behind its quotes, or in a sentence that begins
+ * as instructions do. */
+static bool asks_behind(struct td_str text)
+{
+    struct words words;
+    size_t at = 0;
+    while (at < text.len && memchr(":?\n ", text.data[at], 4))
+        at++;
+    if (at < text.len && text.data[at] == '"') {
+        size_t close = str_find(text, STR("\""), at + 1);
+        for (at = close; at < text.len; at++)
+            if (ascii_is_letter(text.data[at]) || (text.data[at] & 0x80))
+                return true;
+        return close == SIZE_MAX;
+    }
+    for (; at < text.len; at++) {
+        bool begins = memchr(".!?\n", text.data[at], 4) != NULL;
+        struct td_str behind = str_trim(str_slice(text, at + 1, text.len));
+        behind = str_slice(behind, 0, INSTRUCTION_BYTES);
+        behind.len = utf8_valid_prefix(behind);
+        if (begins && words_read(behind, &words) && words_eat(&words, INSTRUCTS))
+            return true;
+    }
+    return false;
 }
 
 static bool is_local(char c)
@@ -88,6 +122,8 @@ bool emails_answer(struct td_str question, struct buf *out)
     if (begin == 0 || several_in_json(question))
         return false;
     struct td_str text = str_slice(question, begin, question.len);
+    if (asks_behind(text))
+        return false;
     for (size_t at = str_find(text, STR("@"), 0); at != SIZE_MAX;
          at = str_find(text, STR("@"), at + 1)) {
         struct td_str address = address_at(text, at);

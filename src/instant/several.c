@@ -43,8 +43,13 @@
 #define HOW                                                                                       \
     "nothing|no|not|only|just|return|write|answer|give|output|reply|respond|say|tell|print|show|" \
     "put|use|leave|ignore|format|normalise|normalize|convert|copy|keep|do|don't|then|without|"    \
-    "state|make|translate|replace|remove|i|it|else|please|thanks|bitte|"                          \
+    "state|make|translate|replace|remove|i|it|else|please|thanks|bitte|or|otherwise|including|"   \
+    "add|spell|round|rewrite|sort|"                                                               \
     "nichts|gib|schreibe|antworte"
+/* What is to be done with a text as a whole, whose words then ask for nothing. */
+#define CHANGES                                                                                   \
+    "rewrite|translate|summarize|summarise|correct|paraphrase|convert|change|reply with|respond " \
+    "with|answer with|is this|is the|is it|does this|does the"
 /* What texts hold, and the same where a text holds many. */
 #define THING                                                                                      \
     "date|dates|time|amount|price|total|sum|name|surname|email|mail|phone|telephone|number|"       \
@@ -87,7 +92,7 @@ static bool eat_thing(struct words *words, bool *known, bool *many)
     *known = *many = false;
     while (words_eat(words, ARTICLES))
         ;
-    if (is_next(words, HOW))
+    if (is_next(words, HOW) || is_next(words, BEHIND)) /* ", if any", ", in EUR" */
         return false;
     for (; !words_ended(words); words->next++, count++) {
         bool sign = words->at[words->next].kind == WORD_SIGN;
@@ -129,6 +134,8 @@ static enum asked look_at(struct td_str sentence, char stop)
     bool head, asks = stop == ':' || stop == '?';
     if (asks_for_labels(&words, &head))
         return ASKED_SEVERAL;
+    if (words_eat(&words, CHANGES))
+        return ASKED_ONE;
     bool takes = words_eat(&words, TAKES), known, many;
     bool verb = takes || words_eat(&words, ASKS);
     if (takes && words_eat(&words, ALL) && words_ended(&words)) /* "You extract data." */
