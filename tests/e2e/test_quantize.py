@@ -181,6 +181,8 @@ def test_what_is_read_is_never_written_over():
             ("imatrix", model, text, "-o", Path(folder) / "link.gguf"),
             ("quantize", model, matrix, "Q4_0", "--imatrix", matrix),
             ("quantize", model, text, "Q4_0", "--text", text),
+            ("logits", "-m", model, "--ids", "1,2", "-o", Path(folder) / "link.gguf"),
+            ("logits", "-m", model, "--ids-file", text, "-o", text),
         ):
             code, _, err = run(*command)
             assert code == 1 and "is read itself" in err, (command, err)

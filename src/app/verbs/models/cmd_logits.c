@@ -121,7 +121,12 @@ static enum td_status run(const struct logits_options *options, struct written *
     int32_t *ids = NULL;
     size_t count = 0;
     FILE *out = NULL;
-    enum td_status status = command_open_model(options->model, options->cpu, false, &model, err);
+    enum td_status status = command_spare_inputs(
+        options->out, (const char *const[]){options->model, options->ids_file}, 2, err);
+    if (status == TD_OK)
+        status = command_spare_inputs(options->out, options->lora.files, options->lora.count, err);
+    if (status == TD_OK)
+        status = command_open_model(options->model, options->cpu, false, &model, err);
     if (status == TD_OK)
         status = read_ids(options, &ids, &count, err);
     /* The context of a session decides between rope factors: not to depend on the count, it is the
