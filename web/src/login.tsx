@@ -21,6 +21,7 @@ export function Login({ ended, onOpen }: { ended: boolean; onOpen: (session: Ses
   const submit = async (event: Event) => {
     event.preventDefault()
     setBusy(true)
+    setWhy('')
     try {
       onOpen(await openSession(key.trim()))
     } catch (error) {
