@@ -49,7 +49,7 @@
 /* What is to be done with a text as a whole, whose words then ask for nothing. */
 #define CHANGES                                                                                   \
     "rewrite|translate|summarize|summarise|correct|paraphrase|convert|change|reply with|respond " \
-    "with|answer with|is this|is the|is it|does this|does the"
+    "with|answer with|is this|is the|is it|does this|does the|make|decide|fix"
 /* What texts hold, and the same where a text holds many. */
 #define THING                                                                                      \
     "date|dates|time|amount|price|total|sum|name|surname|email|mail|phone|telephone|number|"       \

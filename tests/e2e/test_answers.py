@@ -140,6 +140,15 @@ def test_several_things_are_not_answered_with_one_of_them():
         system = {"role": "system", "content": "Classify the message. Labels: billing, shipping."}
         text = {"role": "user", "content": "Give me the name and the address of the driver"}
         equal(tandem.chat([system, text]).text, "shipping")
+        for system, said, declined in (
+            ("Make everything lower case.", "GIVE ME THE NAME AND THE DATE", False),
+            ("Reply with the language of the message.", "Gib mir das Datum und den Betrag.", False),
+            ("Be concise.", asked, True),
+            ("Answer in English.", asked, True),
+        ):
+            messages = [{"role": "system", "content": system}, {"role": "user", "content": said}]
+            answer = tandem.chat(messages)
+            equal((system, answer.tandem["confidence"] == 0), (system, declined))
 
 
 @case
